@@ -1,0 +1,60 @@
+"""
+What a judge is: a class with two methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from rageval_trace.models import Context, EvalRecord, MetricResult, Verdict
+
+__all__ = ["Judge", "RecordJudge", "judge_name"]
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """
+    Decide whether contexts support claims, and whether an answer is relevant.
+
+    Two optional attributes are read where present: `name` (as shown in results and telemetry; the class name
+    otherwise) and `version`.
+    """
+
+    def judge_claims(self, claims: Sequence[str], contexts: Sequence[Context]) -> Sequence[Verdict]:
+        """
+        Judge each claim against the contexts.
+
+        Returns:
+            One verdict a claim, in the claims' order.
+        """
+        ...
+
+    def judge_relevance(self, question: str, answer: str) -> float | None:
+        """
+        Rate how far the answer addresses the question.
+
+        Returns:
+            A rating in [0, 1]; None to leave it to the keyword formula.
+        """
+        ...
+
+
+@runtime_checkable
+class RecordJudge(Protocol):
+    """
+    Judge a whole record at once, as `LLMJudge` does.
+    """
+
+    def judge(self, record: EvalRecord) -> Mapping[str, MetricResult]:
+        """
+        Return results by metric name; they replace the formulas' results of those names.
+        """
+        ...
+
+
+def judge_name(judge: object) -> str:
+    """
+    Return the name under which a judge's results are reported.
+    """
+    return str(getattr(judge, "name", None) or type(judge).__name__)
