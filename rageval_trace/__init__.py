@@ -1,0 +1,3 @@
+"""
+Score RAG answers with one harness, live and in CI.
+"""

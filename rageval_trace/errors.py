@@ -88,6 +88,4 @@ class MissingExtraError(RagEvalError, ModuleNotFoundError):
 
     def __init__(self, extra: str, needed_for: str) -> None:
         self.extra = extra
-        super().__init__(
-            f'{needed_for} needs an optional dependency: pip install "rageval-trace[{extra}]"', name=extra
-        )
+        super().__init__(f'{needed_for} needs an optional dependency: pip install "rageval-trace[{extra}]"', name=extra)

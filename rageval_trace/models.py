@@ -84,11 +84,15 @@ def _from_unix(seconds: float) -> datetime:
         raise ValueError(f"unreadable timestamp {seconds}: out of range") from None
 
 
+def _from_basic_date(text: str) -> datetime:
+    return datetime.strptime(text, "%Y%m%d").replace(tzinfo=timezone.utc)
+
+
 def _from_iso(text: str) -> datetime:
     plain = text[:-1] + "+00:00" if text[-1:] in ("Z", "z") else text
     # Python 3.10 reads only 3 or 6 digits of a second's fraction.
     plain = re.sub(r"\.(\d+)", lambda match: f".{match[1][:6]:0<6}", plain, count=1)
-    for read in (datetime.fromisoformat, lambda given: datetime.strptime(given, "%Y%m%d")):
+    for read in (datetime.fromisoformat, _from_basic_date):
         try:
             return parse_timestamp(read(plain))
         except ValueError:
@@ -158,9 +162,7 @@ def _context(value: Any, rank: int) -> Context:
             return chunk
     else:
         raise TypeError(f"context {rank} is {type(value).__name__}: expected a Context, a string or a mapping")
-    return Context(
-        str(rank), chunk.text, chunk.score, chunk.timestamp, chunk.source, chunk.metadata, generated_id=True
-    )
+    return Context(str(rank), chunk.text, chunk.score, chunk.timestamp, chunk.source, chunk.metadata, generated_id=True)
 
 
 def _contexts(value: Iterable[Any] | None) -> tuple[Context, ...] | None:

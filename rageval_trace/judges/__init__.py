@@ -1,0 +1,3 @@
+"""
+Who decides whether a claim stands: the protocol and its implementations.
+"""

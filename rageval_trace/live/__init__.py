@@ -1,0 +1,3 @@
+"""
+From a request that ended to a scored one: settings, runs, sampling, monitor.
+"""

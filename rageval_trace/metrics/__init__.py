@@ -1,0 +1,3 @@
+"""
+The metrics, one idea a file, and their registry.
+"""

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from typing import Literal, TypeAlias
 
 from rageval_trace.errors import UnknownMetricError
-from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
+from rageval_trace.models import MetricResult
 
 __all__ = ["Metric", "MetricFunction", "Step", "get", "load_plugins", "names", "register", "registered", "select"]
 

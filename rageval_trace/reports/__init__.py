@@ -1,0 +1,3 @@
+"""
+The scorecard and its renderings, one a file.
+"""

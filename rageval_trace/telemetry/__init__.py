@@ -1,0 +1,3 @@
+"""
+From an evaluation to OpenTelemetry: names, instruments, anchor, emitter.
+"""

@@ -1,0 +1,3 @@
+"""
+RAG evaluation as a LlamaIndex instrumentation handler.
+"""
