@@ -1,0 +1,98 @@
+"""
+The three signals' entry points, taken so that work is skipped where nobody listens.
+
+A provider may be set after our objects are made; the API's proxies then upgrade, and so does `Signal.on`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry import metrics, trace
+
+from rageval_trace._version import __version__
+from rageval_trace.telemetry.names import SCOPE
+
+try:  # The Logs API stands in a module that is still private: it is named here and nowhere else.
+    from opentelemetry import _logs as logs
+except ImportError:  # pragma: no cover - no release within our bounds lacks it
+    logs = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from opentelemetry._logs import Logger, LoggerProvider
+    from opentelemetry.metrics import Meter, MeterProvider
+    from opentelemetry.trace import Span, SpanContext, Tracer, TracerProvider
+
+__all__ = ["Signal", "log_signal", "meter_signal", "own_context", "severity", "tracer_signal"]
+
+_API = ("opentelemetry.trace", "opentelemetry.metrics", "opentelemetry._logs")
+
+
+class Signal:
+    """
+    A tracer, meter or logger, and whether a provider stands behind it.
+
+    Attributes:
+        source: The tracer, meter or logger; None only where the API has no logs.
+    """
+
+    __slots__ = ("_on", "_provider", "source")
+
+    def __init__(self, source: Any, provider: Callable[[], object]) -> None:
+        self.source = source
+        self._provider = provider
+        self._on = False
+
+    @property
+    def on(self) -> bool:
+        """
+        Return whether more than the API's own no-op provider is set; once true, it stays so.
+        """
+        if not self._on:
+            module = type(self._provider()).__module__
+            self._on = not any([module == name or module.startswith(f"{name}.") for name in _API])
+        return self._on
+
+
+def tracer_signal(provider: TracerProvider | None) -> Signal:
+    """
+    Return our tracer of this provider, or of the global one.
+    """
+    tracer: Tracer = trace.get_tracer(SCOPE, __version__, provider)
+    return Signal(tracer, trace.get_tracer_provider if provider is None else lambda: provider)
+
+
+def meter_signal(provider: MeterProvider | None) -> Signal:
+    """
+    Return our meter of this provider, or of the global one.
+    """
+    meter: Meter = metrics.get_meter(SCOPE, __version__, provider)
+    return Signal(meter, metrics.get_meter_provider if provider is None else lambda: provider)
+
+
+def log_signal(provider: LoggerProvider | None) -> Signal:
+    """
+    Return our logger of this provider, or of the global one.
+    """
+    if logs is None:  # pragma: no cover
+        return Signal(None, metrics.NoOpMeterProvider)
+    logger: Logger = logs.get_logger(SCOPE, __version__, provider)
+    return Signal(logger, logs.get_logger_provider if provider is None else lambda: provider)
+
+
+def severity(name: str) -> Any:
+    """
+    Return the severity number of this name (`INFO`, `WARN`).
+    """
+    return logs.SeverityNumber[name]
+
+
+def own_context(span: Span) -> SpanContext | None:
+    """
+    Return the context of a span that we started, sampled or not; None if a no-op tracer handed out another's.
+    """
+    context = span.get_span_context()
+    if span.is_recording() or context.trace_flags.sampled is False:
+        return context if context.is_valid else None
+    return None
