@@ -1,3 +1,91 @@
 """
 Score RAG answers with one harness, live and in CI.
+
+`from rageval_trace import evaluate` loads the harness alone, and no telemetry; the names that need more are loaded
+when they are asked for.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from rageval_trace._version import __version__
+from rageval_trace.errors import DatasetError, GateError, MissingExtraError, RagEvalError, UnknownMetricError
+from rageval_trace.evaluation import SCORING_VERSION, evaluate, evaluate_record, evaluator_version
+from rageval_trace.judges import Judge, LexicalJudge
+from rageval_trace.metrics import (
+    answer_correctness,
+    answer_relevance,
+    citation_accuracy,
+    citation_coverage,
+    context_precision,
+    context_recall,
+    context_utilisation,
+    faithfulness,
+    freshness,
+    groundedness,
+    hallucination_rate,
+    hit_rate,
+    mrr,
+    ndcg,
+    precision,
+    recall,
+    register,
+)
+from rageval_trace.models import Context, EvalConfig, EvalRecord, Example, MetricResult, Verdict
+from rageval_trace.reports import RecordResult, Scorecard
+
+_LAZY: dict[str, str] = {}
+_ELSEWHERE = {"RagEvalHandler": "from rageval_trace_langchain import RagEvalHandler  (or rageval_trace_llama_index)"}
+
+__all__ = [
+    "SCORING_VERSION",
+    "Context",
+    "DatasetError",
+    "EvalConfig",
+    "EvalRecord",
+    "Example",
+    "GateError",
+    "Judge",
+    "LexicalJudge",
+    "MetricResult",
+    "MissingExtraError",
+    "RagEvalError",
+    "RecordResult",
+    "Scorecard",
+    "UnknownMetricError",
+    "Verdict",
+    "__version__",
+    "answer_correctness",
+    "answer_relevance",
+    "citation_accuracy",
+    "citation_coverage",
+    "context_precision",
+    "context_recall",
+    "context_utilisation",
+    "evaluate",
+    "evaluate_record",
+    "evaluator_version",
+    "faithfulness",
+    "freshness",
+    "groundedness",
+    "hallucination_rate",
+    "hit_rate",
+    "mrr",
+    "ndcg",
+    "precision",
+    "recall",
+    "register",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """
+    Load a lazy public name, or say where a name that lives elsewhere is imported from.
+    """
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in _ELSEWHERE:
+        raise ImportError(f"{name} lives with its framework: {_ELSEWHERE[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,3 +1,8 @@
 """
 Who decides whether a claim stands: the protocol and its implementations.
 """
+
+from rageval_trace.judges.base import Judge, RecordJudge, judge_name
+from rageval_trace.judges.lexical import LexicalJudge
+
+__all__ = ["Judge", "LexicalJudge", "RecordJudge", "judge_name"]

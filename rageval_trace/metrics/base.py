@@ -8,12 +8,23 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from rageval_trace.errors import UnknownMetricError
 from rageval_trace.models import MetricResult
 
-__all__ = ["Metric", "MetricFunction", "Step", "get", "load_plugins", "names", "register", "registered", "select"]
+__all__ = [
+    "Metric",
+    "MetricFunction",
+    "Step",
+    "get",
+    "load_plugins",
+    "names",
+    "register",
+    "registered",
+    "select",
+    "undefined",
+]
 
 MetricFunction: TypeAlias = Callable[..., MetricResult]
 Step: TypeAlias = Literal["retrieval", "grounding", "answer", "freshness"]
@@ -75,6 +86,13 @@ def register(
         return compute
 
     return add
+
+
+def undefined(name: str, reason: str, *, judge: str = "none", details: Mapping[str, Any] | None = None) -> MetricResult:
+    """
+    Return the result of a metric that has no value on this record: a score of None, never 0.
+    """
+    return MetricResult(name, None, reason, _registry[name].higher_is_better, judge, details or {})
 
 
 def registered() -> Mapping[str, Metric]:

@@ -1,0 +1,196 @@
+"""
+From records to scores: one function for a live request, one for a set.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+from rageval_trace.judges.base import Judge, RecordJudge, judge_name
+from rageval_trace.metrics import Metric, select
+from rageval_trace.metrics.workspace import open_workspace
+from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
+from rageval_trace.reports.scorecard import RecordResult, Scorecard, ScorecardBuilder
+
+__all__ = ["SCORING_VERSION", "evaluate", "evaluate_record", "evaluator_version", "live_metrics"]
+
+SCORING_VERSION = 1
+"""The version of the formulas: it changes only when a golden value does, with a "Scores" section in the CHANGELOG."""
+
+_DEFAULT_CONFIG = EvalConfig()
+
+
+def evaluator_version(config: EvalConfig | None = None) -> str:
+    """
+    Return `scoring-<version>+<8 hex>`: equal for two evaluations that give equal scores to equal records.
+
+    The digest covers the config but for *now*, and the judge's name and version.
+    """
+    config = config or _DEFAULT_CONFIG
+    judge = config.judge
+    parts = [
+        float(config.half_life_hours),
+        config.k,
+        float(config.hit_threshold),
+        float(config.claim_threshold),
+        sorted(config.stopwords),
+        None if judge is None else (judge_name(judge), str(getattr(judge, "version", ""))),
+    ]
+    return f"scoring-{SCORING_VERSION}+{blake2b(repr(parts).encode(), digest_size=4).hexdigest()}"
+
+
+def evaluate_record(
+    record: EvalRecord,
+    config: EvalConfig | None = None,
+    *,
+    metrics: Iterable[str] | None = None,
+    judge: Judge | RecordJudge | None = None,
+    deadline: float | None = None,
+) -> RecordResult:
+    """
+    Score one record.
+
+    Args:
+        record: What to score.
+        config: How; the defaults for None.
+        metrics: Names; the built-in set for None.
+        judge: Who judges claims, instead of the config's judge; or one that judges whole records.
+        deadline: A `time.monotonic` value, checked between metrics; those it overtakes fail with `TimeoutError`.
+
+    Returns:
+        The record with a result for every selected metric. A metric that raises has failed: its result says so in
+        `error_type`, and the others stand.
+
+    Raises:
+        UnknownMetricError: naming the known metrics.
+    """
+    config, record_judge = _with_judge(config, judge)
+    return _score(record, config, select(metrics), record_judge, deadline)
+
+
+def _with_judge(config: EvalConfig | None, judge: Judge | RecordJudge | None) -> tuple[EvalConfig, RecordJudge | None]:
+    config = config or _DEFAULT_CONFIG
+    if judge is None:
+        return config, None
+    if not isinstance(judge, (Judge, RecordJudge)):
+        raise TypeError(f"judge is a {type(judge).__name__}: expected judge_claims and judge_relevance, or judge")
+    return (
+        replace(config, judge=judge) if isinstance(judge, Judge) else config,
+        judge if isinstance(judge, RecordJudge) else None,
+    )
+
+
+def _score(
+    record: EvalRecord,
+    config: EvalConfig,
+    selected: Sequence[Metric],
+    record_judge: RecordJudge | None,
+    deadline: float | None,
+) -> RecordResult:
+    results: dict[str, MetricResult] = {}
+    with open_workspace(record, config):
+        for metric in selected:
+            if deadline is not None and time.monotonic() > deadline:
+                results[metric.name] = _failed(metric, "TimeoutError", "the deadline had passed")
+            else:
+                results[metric.name] = _compute(metric, record, config)
+    if record_judge is not None:
+        _replace_judged(results, record_judge, record)
+    return RecordResult(record, results)
+
+
+def _failed(metric: Metric, error_type: str, reason: str) -> MetricResult:
+    return MetricResult(metric.name, None, reason, metric.higher_is_better, error_type=error_type)
+
+
+def _compute(metric: Metric, record: EvalRecord, config: EvalConfig) -> MetricResult:
+    try:
+        result = metric.compute(record, config)
+    except Exception as error:
+        return _failed(metric, type(error).__name__, f"the metric raised {type(error).__name__}")
+    if not isinstance(result, MetricResult):
+        return _failed(metric, "TypeError", f"the metric returned a {type(result).__name__}, not a MetricResult")
+    if result.score is not None and not math.isfinite(result.score):
+        return _failed(metric, "ValueError", f"the metric returned {result.score}")
+    if result.name != metric.name or result.higher_is_better is not metric.higher_is_better:
+        return replace(result, name=metric.name, higher_is_better=metric.higher_is_better)
+    return result
+
+
+def _replace_judged(results: dict[str, MetricResult], judge: RecordJudge, record: EvalRecord) -> None:
+    """
+    Put the record judge's results in place of the formulas'; when it raises, those stand, marked as fallback.
+    """
+    judged_names = ("faithfulness", "answer_relevance")
+    if not any([name in results for name in judged_names]):
+        return
+    try:
+        judged: Mapping[str, MetricResult] = judge.judge(record)
+    except Exception:
+        judged = {name: replace(results[name], judge="lexical_fallback") for name in judged_names if name in results}
+    results.update({name: result for name, result in judged.items() if name in results})
+
+
+def live_metrics(record: EvalRecord, selected: Iterable[Metric]) -> tuple[Metric, ...]:
+    """
+    Leave out the metrics whose labels the record does not have: live traffic seldom has any.
+
+    Citations count as there when the answer holds a bracket that may be a citation mark.
+    """
+    missing = set()
+    if record.ground_truth is None:
+        missing.add("ground_truth")
+    if not record.relevant_ids:
+        missing.add("relevant_ids")
+    if record.citations is None and not any([mark in (record.answer or "") for mark in "[\u3010("]):
+        missing.add("citations")
+    return tuple([metric for metric in selected if missing.isdisjoint(metric.needs)])
+
+
+def _now_source(record: EvalRecord, config: EvalConfig) -> str | None:
+    if not any([context.timestamp for context in record.contexts or ()]):
+        return None
+    if config.now is not None:
+        return "config"
+    return "wall clock" if record.asked_at is None else "asked_at"
+
+
+def evaluate(
+    records: Iterable[EvalRecord],
+    judge: Judge | RecordJudge | None = None,
+    config: EvalConfig | None = None,
+    *,
+    metrics: Iterable[str] | None = None,
+    use_judge: bool = False,
+    keep_results: bool = True,
+) -> Scorecard:
+    """
+    Score records and add them up.
+
+    Args:
+        records: What to score; read once, so a generator will do.
+        judge: Who judges claims, instead of the config's judge; or one that judges whole records (`LLMJudge`).
+        config: How to score; the defaults for None.
+        metrics: Names; the built-in set for None.
+        use_judge: Ask `LLMJudge()` when *judge* is None.
+        keep_results: Keep every record in the scorecard; else only the worst, in constant memory.
+
+    Returns:
+        The scorecard. Means leave out the records where a metric is undefined or failed.
+
+    Raises:
+        UnknownMetricError: naming the known metrics.
+    """
+    if use_judge and judge is None:
+        judge = importlib.import_module("rageval_trace.judges.llm").LLMJudge()
+    config, record_judge = _with_judge(config, judge)
+    selected = select(metrics)
+    builder = ScorecardBuilder({metric.name: metric.higher_is_better for metric in selected}, keep_results)
+    for record in records:
+        builder.add(_score(record, config, selected, record_judge, None), _now_source(record, config))
+    return builder.build(scoring_version=SCORING_VERSION, evaluator_version=evaluator_version(config))

@@ -1,0 +1,208 @@
+"""
+Ranking metrics at k over context ids in rank order, with the definitions of trec_eval.
+
+An id that comes back counts once, at its first rank, and a generated id never matches. Where trec_eval differs:
+`mrr` looks at the top k only (its `recip_rank` at the whole list), and chunks are ranked in the order given (it sorts
+by score, then by id).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import accumulate
+
+from rageval_trace.metrics.base import register, undefined
+from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
+
+__all__ = ["hit_rate", "mrr", "ndcg", "precision", "recall"]
+
+_NEEDS = ("contexts", "relevant_ids")
+_UNDEFINED_WHEN = "there are no relevant ids, or contexts were not observed"
+_DEFAULT_K = 5
+
+
+def _discount(rank: int) -> float:
+    """
+    Return the weight of a 1-based rank: 1 / log2(rank + 1), Jarvelin and Kekalainen (2002) as in trec_eval.
+    """
+    return 1.0 / math.log2(rank + 1)
+
+
+_TABLE_RANKS = 64
+_DISCOUNTS = [_discount(rank) for rank in range(1, _TABLE_RANKS + 1)]
+_IDEAL_BINARY = [0.0, *accumulate(_DISCOUNTS)]
+
+
+def _ranked_ids(record: EvalRecord, k: int) -> list[str | None]:
+    """
+    Return the first k distinct ids in rank order; None for a generated one.
+    """
+    contexts = record.contexts or ()
+    found: dict[str, None] = {}
+    ranked: list[str | None] = []
+    for context in contexts:
+        if context.generated_id:
+            ranked.append(None)
+        elif context.id not in found:
+            found[context.id] = None
+            ranked.append(context.id)
+        if len(ranked) == k:
+            break
+    return ranked
+
+
+def _grades(record: EvalRecord) -> Mapping[str, float]:
+    """
+    Return the grade of each relevant id; ids graded 0 or less are not relevant.
+    """
+    relevant = record.relevant_ids
+    if isinstance(relevant, Mapping):
+        return {key: grade for key, grade in relevant.items() if grade > 0}
+    return dict.fromkeys(relevant or (), 1.0)
+
+
+def _hits(
+    record: EvalRecord, config: EvalConfig | None
+) -> tuple[int, Mapping[str, float], list[tuple[int, str]]] | None:
+    """
+    Return k, the grades, and (1-based rank, id) of each relevant chunk in the top k; None when undefined.
+    """
+    if record.contexts is None or not record.relevant_ids:
+        return None
+    grades = _grades(record)
+    if not grades:
+        return None
+    k = config.k if config else _DEFAULT_K
+    ranked = _ranked_ids(record, k)
+    return k, grades, [(rank, key) for rank, key in enumerate(ranked, 1) if key is not None and key in grades]
+
+
+def _why_undefined(name: str, record: EvalRecord) -> MetricResult:
+    return undefined(name, "contexts not observed" if record.contexts is None else "no relevant ids")
+
+
+@register(
+    "hit_rate",
+    step="retrieval",
+    needs=_NEEDS,
+    meaning="whether anything relevant made the top k",
+    undefined_when=_UNDEFINED_WHEN,
+    default=True,
+)
+def hit_rate(record: EvalRecord, config: EvalConfig | None = None) -> MetricResult:
+    """
+    Score 1.0 when a relevant chunk is in the top k, else 0.0 (trec_eval: success.k).
+    """
+    found = _hits(record, config)
+    if found is None:
+        return _why_undefined("hit_rate", record)
+    k, _, hits = found
+    reason = f"first relevant chunk at rank {hits[0][0]}" if hits else f"nothing relevant in the top {k}"
+    return MetricResult("hit_rate", 1.0 if hits else 0.0, reason)
+
+
+@register(
+    "precision",
+    step="retrieval",
+    needs=_NEEDS,
+    meaning="share of the top k that is relevant",
+    undefined_when=_UNDEFINED_WHEN,
+    default=True,
+)
+def precision(record: EvalRecord, config: EvalConfig | None = None) -> MetricResult:
+    """
+    Score the relevant chunks in the top k, divided by k however short the list is (trec_eval: P.k).
+    """
+    found = _hits(record, config)
+    if found is None:
+        return _why_undefined("precision", record)
+    k, _, hits = found
+    counts = {"relevant": len(hits), "ranks": k}
+    return MetricResult(
+        "precision", len(hits) / k, f"{len(hits)} of the top {k} are relevant", details={"counts": counts}
+    )
+
+
+@register(
+    "recall",
+    step="retrieval",
+    needs=_NEEDS,
+    meaning="share of the relevant documents found in the top k",
+    undefined_when=_UNDEFINED_WHEN,
+    default=True,
+)
+def recall(record: EvalRecord, config: EvalConfig | None = None) -> MetricResult:
+    """
+    Score the relevant chunks in the top k, divided by all that are relevant (trec_eval: recall.k).
+
+    Details: `missing`, the relevant ids not retrieved, sorted.
+    """
+    found = _hits(record, config)
+    if found is None:
+        return _why_undefined("recall", record)
+    k, grades, hits = found
+    got = {key for _, key in hits}
+    details = {
+        "counts": {"found": len(hits), "relevant": len(grades)},
+        "missing": sorted([key for key in grades if key not in got]),
+    }
+    reason = f"{len(hits)} of {len(grades)} relevant found in the top {k}"
+    return MetricResult("recall", len(hits) / len(grades), reason, details=details)
+
+
+@register(
+    "mrr",
+    step="retrieval",
+    needs=_NEEDS,
+    meaning="1 / rank of the first relevant document in the top k",
+    undefined_when=_UNDEFINED_WHEN,
+    default=True,
+)
+def mrr(record: EvalRecord, config: EvalConfig | None = None) -> MetricResult:
+    """
+    Score 1 / rank of the first relevant chunk in the top k; 0.0 when none is (trec_eval's recip_rank, cut at k).
+    """
+    found = _hits(record, config)
+    if found is None:
+        return _why_undefined("mrr", record)
+    k, _, hits = found
+    reason = f"first relevant chunk at rank {hits[0][0]}" if hits else f"nothing relevant in the top {k}"
+    return MetricResult("mrr", 1.0 / hits[0][0] if hits else 0.0, reason)
+
+
+@register(
+    "ndcg",
+    step="retrieval",
+    needs=_NEEDS,
+    meaning="whether the relevant documents stand near the top",
+    undefined_when=_UNDEFINED_WHEN,
+    default=True,
+)
+def ndcg(record: EvalRecord, config: EvalConfig | None = None) -> MetricResult:
+    """
+    Score the discounted gain of the top k, divided by the best possible (trec_eval: ndcg_cut.k).
+
+    The gain is the grade, 1 when ungraded; the ideal ranks the min(k, number relevant) best grades first.
+    """
+    found = _hits(record, config)
+    if found is None:
+        return _why_undefined("ndcg", record)
+    k, grades, hits = found
+    if isinstance(record.relevant_ids, Mapping):
+        gain = math.fsum([grades[key] * _discount(rank) for rank, key in hits])
+        best = sorted(grades.values(), reverse=True)[:k]
+        ideal = math.fsum([grade * _discount(rank) for rank, grade in enumerate(best, 1)])
+    else:
+        gain, ideal = _binary_gain(hits), _binary_ideal(min(k, len(grades)))
+    return MetricResult("ndcg", min(1.0, gain / ideal), f"gain {gain:.3f} of {ideal:.3f} in the top {k}")
+
+
+def _binary_gain(hits: list[tuple[int, str]]) -> float:
+    return math.fsum([_DISCOUNTS[rank - 1] if rank <= _TABLE_RANKS else _discount(rank) for rank, _ in hits])
+
+
+def _binary_ideal(count: int) -> float:
+    if count <= _TABLE_RANKS:
+        return _IDEAL_BINARY[count]
+    return math.fsum([_discount(rank) for rank in range(1, count + 1)])

@@ -1,0 +1,283 @@
+"""
+What the metrics of one record share: tokens, claims and verdicts, each made once and only when asked for.
+
+`evaluate_record` opens a workspace; a metric called alone makes its own. The words that the formulas ask about (of
+the answer, the question and the reference) get one character each, and every other word of a context is a blank:
+a context becomes a short string on which `set`, `in` and counting run in C. That pays about 1.7 times on cold
+records against sets of strings; `rageval_trace.overlap` holds the plain definitions and the tests compare the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime, timezone
+from itertools import repeat
+from typing import Any, Generic, TypeVar, overload
+
+from rageval_trace.claims import Claim, is_abstention, read_citations, split_claims
+from rageval_trace.judges.base import Judge, judge_name
+from rageval_trace.judges.lexical import LexicalJudge
+from rageval_trace.models import Context, EvalConfig, EvalRecord, Verdict
+from rageval_trace.overlap import count_found
+from rageval_trace.text import tokenize
+
+__all__ = ["Workspace", "open_workspace", "workspace"]
+
+_DEFAULT_CONFIG = EvalConfig()
+_BLANK = "\0"
+T = TypeVar("T")
+
+
+class _Lazy(Generic[T]):
+    """
+    Compute an attribute at its first use; `functools.cached_property` without the lock it takes before 3.12.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> _Lazy[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> _Lazy[T] | T:
+        if instance is None:
+            return self
+        value = self.compute(instance)
+        instance.__dict__[self.name] = value
+        return value
+
+
+class Workspace:
+    """
+    Hold what the metrics of one record share.
+
+    Args:
+        record: The record to score.
+        config: How to score it.
+    """
+
+    def __init__(self, record: EvalRecord, config: EvalConfig) -> None:
+        self.record = record
+        self.config = config
+
+    @_Lazy
+    def contexts(self) -> tuple[Context, ...]:
+        """
+        The chunks in rank order; empty when none was observed.
+        """
+        return self.record.contexts or ()
+
+    @_Lazy
+    def context_tokens(self) -> list[list[str]]:
+        """
+        The tokens of each chunk.
+        """
+        return [tokenize(context.text) for context in self.contexts]
+
+    @_Lazy
+    def answer_tokens(self) -> list[str]:
+        """
+        The tokens of the answer; empty when it was not observed.
+        """
+        return tokenize(self.record.answer or "")
+
+    @_Lazy
+    def truth_tokens(self) -> list[str]:
+        """
+        The tokens of the reference answer; empty when there is none.
+        """
+        return tokenize(self.record.ground_truth or "")
+
+    @_Lazy
+    def keywords(self) -> frozenset[str]:
+        """
+        The distinct content tokens of the question.
+        """
+        return frozenset(tokenize(self.record.question)) - self.config.stopwords
+
+    # --------------------------------------------------------------------------------- encoded words
+
+    @_Lazy
+    def codes(self) -> dict[str, str]:
+        """
+        One character for each word that a formula asks about.
+        """
+        words = dict.fromkeys(self.answer_tokens)
+        words.update(dict.fromkeys(self.truth_tokens))
+        words.update(dict.fromkeys(sorted(self.keywords)))
+        for claim in self.claims:
+            words.update(dict.fromkeys(claim.tokens))
+        return {word: chr(code) for code, word in enumerate(words, 1)}
+
+    @_Lazy
+    def encoded_contexts(self) -> list[str]:
+        """
+        Each chunk as one character a token, blank for words that no formula asks about.
+        """
+        code = self.codes.get
+        return ["".join(map(code, tokens, repeat(_BLANK))) for tokens in self.context_tokens]
+
+    @_Lazy
+    def context_words(self) -> list[frozenset[str]]:
+        """
+        The distinct encoded words of each chunk.
+        """
+        return [frozenset(encoded) for encoded in self.encoded_contexts]
+
+    @_Lazy
+    def all_words(self) -> frozenset[str]:
+        """
+        The distinct encoded words of all chunks together.
+        """
+        return frozenset().union(*self.context_words) - {_BLANK}
+
+    def encode(self, words: Any) -> str:
+        """
+        Encode words that are all in `codes`.
+        """
+        return "".join([self.codes[word] for word in words])
+
+    def count_answer_overlap(self) -> tuple[int, int]:
+        """
+        Count the answer's tokens and neighbouring tokens found in the chunks (see `overlap.mixed_precision`).
+        """
+        answer = self.encode(self.answer_tokens)
+        known = self.all_words
+        # A blank between chunks keeps pairs from spanning two of them.
+        joined = _BLANK.join(self.encoded_contexts)
+        met: dict[str, bool] = {}
+        pairs = 0
+        previous = _BLANK
+        for current in answer:
+            if previous in known and current in known:
+                pair = previous + current
+                seen = met.get(pair)
+                if seen is None:
+                    seen = met[pair] = pair in joined
+                pairs += seen
+            previous = current
+        return count_found(answer, known), pairs
+
+    # --------------------------------------------------------------------------------- claims, verdicts
+
+    @_Lazy
+    def claims(self) -> tuple[Claim, ...]:
+        """
+        The claims of the answer; empty when it is blank, not observed or only declines.
+        """
+        ids = frozenset([context.id for context in self.contexts if not context.generated_id])
+        return split_claims(self.record.answer or "", stopwords=self.config.stopwords, ids=ids)
+
+    @_Lazy
+    def abstained(self) -> bool | None:
+        """
+        The answer only declines; None when it was not observed or is blank.
+        """
+        answer = self.record.answer
+        if answer is None or not answer.strip():
+            return None
+        return not self.claims and is_abstention(answer)
+
+    @_Lazy
+    def claim_words(self) -> list[frozenset[str]]:
+        """
+        The distinct encoded content words of each claim.
+        """
+        stopwords = self.config.stopwords
+        return [frozenset(self.encode([t for t in claim.tokens if t not in stopwords])) for claim in self.claims]
+
+    @_Lazy
+    def judge(self) -> Judge:
+        """
+        The judge to ask.
+        """
+        config = self.config
+        return config.judge or LexicalJudge(config.claim_threshold, stopwords=config.stopwords)
+
+    @_Lazy
+    def judge_name(self) -> str:
+        """
+        The name under which the judge's results are reported.
+        """
+        return judge_name(self.judge)
+
+    @_Lazy
+    def verdicts(self) -> list[Verdict]:
+        """
+        One verdict a claim, in order.
+
+        Raises:
+            ValueError: if the judge gives another number of verdicts, or a position outside the contexts.
+        """
+        if not self.claims:
+            return []
+        judge = self.judge
+        if type(judge) is LexicalJudge and judge.stopwords == self.config.stopwords:
+            return judge.judge_words(self.claim_words, self.context_words)
+        verdicts = list(judge.judge_claims([claim.text for claim in self.claims], self.contexts))
+        if len(verdicts) != len(self.claims):
+            raise ValueError(f"judge gave {len(verdicts)} verdicts on {len(self.claims)} claims")
+        ranks = range(len(self.contexts))
+        if any([position not in ranks for verdict in verdicts for position in verdict.supporting]):
+            raise ValueError("judge named a context that was not given")
+        return verdicts
+
+    @_Lazy
+    def supporting(self) -> list[int]:
+        """
+        The 0-based positions of the contexts that support at least one claim, ascending.
+        """
+        return sorted({position for verdict in self.verdicts for position in verdict.supporting})
+
+    @_Lazy
+    def citations(self) -> tuple[str, ...] | None:
+        """
+        The ids that the answer cites, each once: the record's, else read from the answer's citation marks.
+        """
+        given = self.record.citations
+        if given is not None:
+            return tuple(dict.fromkeys(given))
+        return read_citations(self.claims, [context.id for context in self.contexts])
+
+    # --------------------------------------------------------------------------------------- freshness
+
+    @_Lazy
+    def now(self) -> datetime:
+        """
+        The *now* of freshness: the config's, else when the record was asked, else the wall clock.
+        """
+        return self.config.now or self.record.asked_at or datetime.now(timezone.utc)
+
+
+_current: ContextVar[Workspace | None] = ContextVar("rageval_trace_workspace", default=None)
+
+
+def workspace(record: EvalRecord, config: EvalConfig | None) -> Workspace:
+    """
+    Return the open workspace when it is this record's, else a new one.
+    """
+    current = _current.get()
+    wanted = config or _DEFAULT_CONFIG
+    if current is not None and current.record is record and current.config is wanted:
+        return current
+    return Workspace(record, wanted)
+
+
+@contextmanager
+def open_workspace(record: EvalRecord, config: EvalConfig | None) -> Iterator[Workspace]:
+    """
+    Share one workspace among the metrics called inside the block.
+    """
+    opened = Workspace(record, config or _DEFAULT_CONFIG)
+    token = _current.set(opened)
+    try:
+        yield opened
+    finally:
+        _current.reset(token)
