@@ -36,7 +36,11 @@ from rageval_trace.metrics import (
 from rageval_trace.models import Context, EvalConfig, EvalRecord, Example, MetricResult, Verdict
 from rageval_trace.reports import RecordResult, Scorecard
 
-_LAZY: dict[str, str] = {}
+_LAZY: dict[str, str] = {
+    "ClaudeJudge": "rageval_trace.judges.claude",
+    "DiskCache": "rageval_trace.judges.cache",
+    "TokenBudget": "rageval_trace.judges.budget",
+}
 _ELSEWHERE = {"RagEvalHandler": "from rageval_trace_langchain import RagEvalHandler  (or rageval_trace_llama_index)"}
 
 __all__ = [

@@ -2,7 +2,7 @@
 Who decides whether a claim stands: the protocol and its implementations.
 """
 
-from rageval_trace.judges.base import Judge, RecordJudge, judge_name
+from rageval_trace.judges.base import Judge, Rating, RecordJudge, judge_name
 from rageval_trace.judges.lexical import LexicalJudge
 
-__all__ = ["Judge", "LexicalJudge", "RecordJudge", "judge_name"]
+__all__ = ["Judge", "LexicalJudge", "Rating", "RecordJudge", "judge_name"]

@@ -9,7 +9,23 @@ from typing import Protocol, runtime_checkable
 
 from rageval_trace.models import Context, EvalRecord, MetricResult, Verdict
 
-__all__ = ["Judge", "RecordJudge", "judge_name"]
+__all__ = ["Judge", "Rating", "RecordJudge", "judge_name"]
+
+
+class Rating(float):
+    """
+    A rating in [0, 1] that names who gave it, when it was not the judge that was asked (`lexical_fallback`).
+    """
+
+    __slots__ = ("judge",)
+
+    judge: str
+
+    # typing.Self, which PYI034 asks for, is newer than Python 3.10; the class tells what D102 asks for.
+    def __new__(cls, value: float, judge: str) -> Rating:  # noqa: PYI034, D102
+        rating = super().__new__(cls, value)
+        rating.judge = judge
+        return rating
 
 
 @runtime_checkable
@@ -35,7 +51,7 @@ class Judge(Protocol):
         Rate how far the answer addresses the question.
 
         Returns:
-            A rating in [0, 1]; None to leave it to the keyword formula.
+            A rating in [0, 1] (a `Rating` when somebody else gave it); None to leave it to the keyword formula.
         """
         ...
 

@@ -4,6 +4,7 @@ The overlap metrics: formulas over tokens that need no judge.
 
 from __future__ import annotations
 
+from rageval_trace.judges.base import Rating
 from rageval_trace.metrics.base import register, undefined
 from rageval_trace.metrics.workspace import Workspace, workspace
 from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
@@ -109,7 +110,7 @@ def answer_relevance(record: EvalRecord, config: EvalConfig | None = None) -> Me
     work = workspace(record, config)
     rated = _rated(work)
     if rated is not None:
-        return MetricResult("answer_relevance", rated, f"rated {rated:.2f} by the judge", judge=work.judge_name)
+        return MetricResult("answer_relevance", rated, f"rated {rated:.2f} by the judge", judge=rated.judge)
     wanted = work.keywords
     if not wanted:
         return undefined("answer_relevance", "the question has no content token")
@@ -119,12 +120,14 @@ def answer_relevance(record: EvalRecord, config: EvalConfig | None = None) -> Me
     return MetricResult("answer_relevance", found / len(wanted), reason, details=details)
 
 
-def _rated(work: Workspace) -> float | None:
+def _rated(work: Workspace) -> Rating | None:
     """
-    Return the rating of a judge that the user named, held to [0, 1]; None without one.
+    Return the rating of a judge that the user named, held to [0, 1], and who gave it; None without one.
     """
     judge = work.config.judge
     if judge is None or work.judge_name == "lexical":
         return None
     rating = judge.judge_relevance(work.record.question, work.record.answer or "")
-    return None if rating is None else min(1.0, max(0.0, float(rating)))
+    if rating is None:
+        return None
+    return Rating(min(1.0, max(0.0, float(rating))), getattr(rating, "judge", work.judge_name))
