@@ -38,7 +38,9 @@ from rageval_trace.reports import RecordResult, Scorecard
 
 _LAZY: dict[str, str] = {
     "ClaudeJudge": "rageval_trace.judges.claude",
+    "DEFAULT_MODEL": "rageval_trace.judges.llm",
     "DiskCache": "rageval_trace.judges.cache",
+    "LLMJudge": "rageval_trace.judges.llm",
     "TokenBudget": "rageval_trace.judges.budget",
 }
 _ELSEWHERE = {"RagEvalHandler": "from rageval_trace_langchain import RagEvalHandler  (or rageval_trace_llama_index)"}

@@ -9,7 +9,10 @@ from typing import Protocol, runtime_checkable
 
 from rageval_trace.models import Context, EvalRecord, MetricResult, Verdict
 
-__all__ = ["Judge", "Rating", "RecordJudge", "judge_name"]
+__all__ = ["FALLBACK", "Judge", "Rating", "RecordJudge", "judge_name"]
+
+FALLBACK = "lexical_fallback"
+"""Who answered when the judge that was asked could not."""
 
 
 class Rating(float):

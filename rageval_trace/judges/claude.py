@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from rageval_trace.judges import prompts
-from rageval_trace.judges.base import Judge, Rating
+from rageval_trace.judges.base import FALLBACK, Judge, Rating
 from rageval_trace.judges.budget import TokenBudget
 from rageval_trace.judges.cache import Cache, MemoryCache, cache_key
 from rageval_trace.judges.client import ClaudeClient
@@ -22,8 +22,6 @@ from rageval_trace.models import Context, Verdict
 __all__ = ["CLAUDE_JUDGE_MODEL", "ClaudeJudge"]
 
 CLAUDE_JUDGE_MODEL = "claude-haiku-5-5"
-
-FALLBACK = "lexical_fallback"
 
 # A reply takes about 60 tokens a claim; the cap leaves room for thinking, which newer models do before they answer.
 _CLAIMS_A_CALL = 40

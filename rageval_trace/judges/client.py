@@ -97,7 +97,7 @@ class ClaudeClient:
         Args:
             request: What `messages.create` takes, without the model.
             expected_output: Tokens the reply is thought to take, for the reservation in the budget.
-            deadline: A moment on the clock after which to give up; None for `timeout_s` from now.
+            deadline: The `deadline()` of a row of calls that share one time limit; None for a limit of its own.
 
         Raises:
             Exception: whatever kept a complete reply from coming: the SDK's errors, those of `failures`, or, behind
@@ -114,7 +114,7 @@ class ClaudeClient:
         used = (0, 0)
         failed: str | None = None
         try:
-            message = self._attempts(request, deadline or started + self._timeout_s)
+            message = self._attempts(request, started + self._timeout_s if deadline is None else deadline)
             used = _usage(message)
             return _complete(message)
         except Exception as error:
@@ -125,6 +125,12 @@ class ClaudeClient:
             budget.settle(minute, estimate, estimate if failed == "APITimeoutError" else sum(used))
             self.tally.add(calls=1, input_tokens=used[0], output_tokens=used[1])
             notify(ModelCall(self.judge, self.model, self._clock() - started, *used, failed))
+
+    def deadline(self) -> float:
+        """
+        Return the moment `timeout_s` from now.
+        """
+        return self._clock() + self._timeout_s
 
     def fell_back(self, error: Exception, items: int) -> None:
         """
