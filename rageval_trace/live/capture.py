@@ -1,0 +1,220 @@
+"""
+From a request that ended to one record: which contexts count, in which order, and what the user said about it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Final
+
+from rageval_trace.live.runs import Request, Retrieval
+from rageval_trace.models import Context, EvalRecord
+from rageval_trace.telemetry.anchor import Anchor
+from rageval_trace.telemetry.payload import RetrievalSpan
+
+__all__ = ["OVERRIDES", "Capture", "Limits", "build"]
+
+# What a user may say of one request, in the framework's own per-request metadata.
+OVERRIDES: Final = (
+    "rageval.question",
+    "rageval.relevant_ids",
+    "rageval.ground_truth",
+    "rageval.citations",
+    "rageval.pipeline",
+)
+
+# A retrieval that ran is believed before what its documents were turned into later.
+_SOURCES: Final = (
+    "explicit",
+    "response",
+    "synthesizer",
+    "retriever",
+    "tool",
+    "chain_output",
+    "tool_text",
+    "prompt",
+    "output",
+)
+_MAX_QUERIES: Final = 20
+_MAX_SPANS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """
+    One request that ended.
+
+    Args:
+        record: What was asked, retrieved and answered.
+        status: How it ended; see `LiveResult`.
+        run_id: The root run's id.
+        anchor: Where its scores belong.
+        started_ns: Unix nanoseconds.
+        ended_ns: Unix nanoseconds.
+        pipeline: The name the user gave for this request; None for the handler's.
+        context_source: Where the contexts were seen; None when none were.
+        search_queries: What was searched for, in start order.
+        retrievals: The retrievals that ran, in start order.
+        response: `response_id`, `request_model`, `provider_name`, `conversation_id`, as far as captured.
+        sample_rate: The probability with which it was taken.
+        seen: Requests that this stands for: more than one when several ran under one id.
+    """
+
+    record: EvalRecord
+    status: str
+    run_id: str
+    anchor: Anchor
+    started_ns: int
+    ended_ns: int
+    pipeline: str | None = None
+    context_source: str | None = None
+    search_queries: tuple[str, ...] = ()
+    retrievals: tuple[RetrievalSpan, ...] = ()
+    response: Mapping[str, str] | None = None
+    sample_rate: float = 1.0
+    seen: int = 1
+
+    @property
+    def chars(self) -> int:
+        """
+        Return the number of characters in all texts.
+        """
+        record = self.record
+        contexts = sum([len(context.text) for context in record.contexts or ()])
+        return len(record.question) + contexts + len(record.answer or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """
+    What is kept of one request.
+
+    Args:
+        max_contexts: Contexts.
+        max_chars: Characters of one text.
+        count: Called with `dropped_contexts`, `truncated_texts` or `unreadable_overrides`, and how many.
+    """
+
+    max_contexts: int
+    max_chars: int
+    count: Callable[[str, int], None]
+
+    def cut(self, text: str | None) -> str | None:
+        """
+        Return *text*, cut to the limit.
+        """
+        if text is None or len(text) <= self.max_chars:
+            return text
+        self.count("truncated_texts", 1)
+        return text[: self.max_chars]
+
+
+def build(request: Request, status: str, limits: Limits, *, sample_rate: float = 1.0) -> Capture:
+    """
+    Make the record of a request that ended.
+
+    Args:
+        request: With everything that was seen of it.
+        status: How it ended; `ok` turns into `answer_only` without any retrieval, into `retrieval_only` without an
+            answer.
+        limits: What is kept.
+        sample_rate: The probability with which it was taken.
+    """
+    retrievals = sorted(request.retrievals, key=lambda one: one.started_ns)
+    source, used = _effective(retrievals)
+    contexts = _union(used, limits) if source is not None else None
+    answer = limits.cut(request.answer if request.explicit_answer is None else request.explicit_answer)
+    if status == "ok" and contexts is None:
+        status = "answer_only"
+    elif status == "ok" and answer is None:
+        status = "retrieval_only"
+    queries = _queries(used)
+    question = _text(request.overrides.get("rageval.question")) or request.question or next(iter(queries), "")
+    pipeline = _text(request.overrides.get("rageval.pipeline"))
+    return Capture(
+        record=_record(request, limits.cut(question) or "", contexts, answer, limits),
+        status=status,
+        run_id=str(request.id),
+        anchor=request.anchor,
+        started_ns=request.started_ns,
+        ended_ns=time.time_ns(),
+        pipeline=pipeline,
+        context_source=source,
+        search_queries=queries,
+        retrievals=_spans(retrievals),
+        response=request.response,
+        sample_rate=sample_rate,
+        seen=request.starts,
+    )
+
+
+def _record(
+    request: Request, question: str, contexts: Sequence[Context] | None, answer: str | None, limits: Limits
+) -> EvalRecord:
+    asked_at = datetime.fromtimestamp(request.started_ns / 1e9, timezone.utc)
+    known: dict[str, Any] = {"id": str(request.id), "asked_at": asked_at, "citations": request.citations}
+    said = {name.removeprefix("rageval."): value for name, value in request.overrides.items() if name in _LABELS}
+    try:
+        return EvalRecord(question, contexts, answer, **{**known, **said})
+    except (TypeError, ValueError):
+        limits.count("unreadable_overrides", 1)
+        return EvalRecord(question, contexts, answer, **known)
+
+
+_LABELS: Final = frozenset({"rageval.relevant_ids", "rageval.ground_truth", "rageval.citations"})
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _effective(retrievals: Sequence[Retrieval]) -> tuple[str | None, list[Retrieval]]:
+    """
+    Return the first source that found something with its retrievals; else the first that looked and found nothing.
+    """
+    observed: list[tuple[str, list[Retrieval]]] = []
+    for source in _SOURCES:
+        group = [one for one in retrievals if one.source == source and one.contexts is not None and not one.failed]
+        if any(one.contexts for one in group):
+            return source, _latest(group)
+        if group:
+            observed.append((source, group))
+    return observed[0] if observed else (None, [])
+
+
+def _latest(group: list[Retrieval]) -> list[Retrieval]:
+    """
+    Leave out what a later run of the same graph node replaced: a corrective loop retrieves again, it does not add.
+    """
+    last: dict[Any, int] = {}
+    for one in group:
+        if one.node is not None and one.step is not None:
+            last[one.node] = max(one.step, last.get(one.node, one.step))
+    return [one for one in group if one.step is None or one.step == last.get(one.node, one.step)]
+
+
+def _union(used: Iterable[Retrieval], limits: Limits) -> list[Context]:
+    seen: dict[tuple[str, str], Context] = {}
+    for one in used:
+        for context in one.contexts or ():
+            seen.setdefault((context.id, context.text), context)
+    if len(seen) > limits.max_contexts:
+        limits.count("dropped_contexts", len(seen) - limits.max_contexts)
+    return list(seen.values())[: limits.max_contexts]
+
+
+def _queries(used: Iterable[Retrieval]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([one.query for one in used if one.query]))[:_MAX_QUERIES]
+
+
+def _spans(retrievals: Iterable[Retrieval]) -> tuple[RetrievalSpan, ...]:
+    ran = [one for one in retrievals if one.source == "retriever" and one.contexts is not None]
+    return tuple(
+        [
+            RetrievalSpan(one.query or "", one.started_ns, one.ended_ns, one.contexts or (), one.top_k)
+            for one in ran[:_MAX_SPANS]
+        ]
+    )

@@ -1,0 +1,420 @@
+"""
+From a request that ended to its scores: whether, where and when it is scored, and who is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timezone
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Final
+
+from opentelemetry import trace
+
+from rageval_trace.judges.base import Judge, RecordJudge
+from rageval_trace.live.capture import Capture
+from rageval_trace.live.result import LiveResult
+from rageval_trace.live.sampling import Sampler
+from rageval_trace.live.scoring import Scored, Scorer
+from rageval_trace.live.settings import UNSET, Settings, Unset, given, switched_off
+from rageval_trace.live.tally import Tally, say_once
+from rageval_trace.live.worker import Worker
+from rageval_trace.models import EvalConfig, EvalRecord
+from rageval_trace.telemetry.anchor import Anchor
+from rageval_trace.telemetry.emitter import Emitter
+from rageval_trace.telemetry.payload import EmitOptions, Evaluation
+
+if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import SpanContext, TracerProvider
+
+__all__ = ["OUTCOMES", "Monitor"]
+
+OUTCOMES: Final = (
+    "scored",
+    "not_sampled",
+    "queue_full",
+    "incomplete",
+    "request_error",
+    "scoring_error",
+    "timeout",
+    "evicted",
+    "not_rag",
+)
+_UNSCORED: Final = {
+    "error": "request_error",
+    "evicted": "evicted",
+    "retrieval_only": "not_rag",
+    "answer_only": "not_rag",
+}
+_MAX_PIPELINES: Final = 50
+
+
+class Monitor:
+    """
+    Score requests that ended, and send what came out to OpenTelemetry.
+
+    Any framework's adapter hands it captures; any thread may. Nothing raises but the constructor.
+
+    Args:
+        pipeline: Name of the pipeline in telemetry.
+        metrics: Metric names; None for the default set. Metrics that need labels run where labels are there.
+        judge: Asked about claims, in a worker thread unless it is a `LexicalJudge`.
+        config: How to score.
+        thresholds: Value by metric name: a minimum, or a maximum where lower is better.
+        sample_rate: Share of the requests that are scored, in [0, 1].
+        judge_sample_rate: Share of them that the judge is asked about, in [0, 1].
+        on_result: Called with each `LiveResult`, on the thread that scored.
+        redact: Runs on every text before it leaves the process.
+        settings: Everything else; None for the environment's.
+        tracer_provider: OpenTelemetry's, in place of the global one.
+        meter_provider: The same.
+        logger_provider: The same.
+
+    Raises:
+        UnknownMetricError: for a metric or threshold that nothing registered, naming the known ones.
+        GateError: for a threshold without a usable value.
+        ValueError: for a value out of its range.
+        TypeError: for an argument of the wrong kind.
+
+    Attributes:
+        last: The newest `LiveResult`; None before the first.
+        settings: What is in force.
+        sampler: Decides which requests are scored.
+        tally: Counts of what was dropped or went wrong.
+    """
+
+    def __init__(
+        self,
+        *,
+        pipeline: str | Unset = UNSET,
+        metrics: Iterable[str] | None | Unset = UNSET,
+        judge: Judge | RecordJudge | None | Unset = UNSET,
+        config: EvalConfig | None | Unset = UNSET,
+        thresholds: Mapping[str, float] | None | Unset = UNSET,
+        sample_rate: float | Unset = UNSET,
+        judge_sample_rate: float | Unset = UNSET,
+        on_result: Callable[[LiveResult], object] | None | Unset = UNSET,
+        redact: Callable[[str], str] | None | Unset = UNSET,
+        settings: Settings | None | Unset = UNSET,
+        tracer_provider: TracerProvider | None | Unset = UNSET,
+        meter_provider: MeterProvider | None | Unset = UNSET,
+        logger_provider: LoggerProvider | None | Unset = UNSET,
+    ) -> None:
+        self.settings = _settings(
+            given(settings, None), pipeline=pipeline, sample_rate=sample_rate, judge_sample_rate=judge_sample_rate
+        )
+        self.last: LiveResult | None = None
+        self.tally = Tally()
+        self.sampler = Sampler(self.settings.sample_rate)
+        self._judge_sampler = Sampler(self.settings.judge_sample_rate)
+        self._scorer = Scorer(
+            metrics=given(metrics, None),
+            judge=given(judge, None),
+            config=given(config, None),
+            thresholds=given(thresholds, None),
+        )
+        self._on_result = _callable("on_result", given(on_result, None))
+        self._redact = _callable("redact", given(redact, None))
+        self._own_tracing = given(tracer_provider, None) is not None
+        self._emitter = Emitter(
+            _options(self.settings, self._redact),
+            tracer_provider=given(tracer_provider, None),
+            meter_provider=given(meter_provider, None),
+            logger_provider=given(logger_provider, None),
+        )
+        self._pipelines = {self.settings.pipeline}
+        self._outcomes = Tally()
+        self._worker: Worker | None = None
+        self._worker_lock = RLock()
+        self._greeted = False
+
+    @property
+    def enabled(self) -> bool:
+        """
+        Return whether anything is scored at all.
+        """
+        return self.settings.enabled
+
+    @property
+    def stats(self) -> Mapping[str, int]:
+        """
+        Return counts: one for each outcome, together every request seen, then what was dropped or went wrong.
+        """
+        return {**dict.fromkeys(OUTCOMES, 0), **self._outcomes.snapshot(), **self.tally.snapshot()}
+
+    def submit(self, capture: Capture) -> None:
+        """
+        Take a request that ended: score it now, later, or not at all, and count which.
+        """
+        if not self.enabled:
+            return
+        try:
+            self._greet()
+            outcome = self._unscored(capture)
+            if outcome is not None:
+                self._leave(capture, outcome)
+            elif self._fits_inline(capture):
+                self._score(capture)
+            elif not self._put(lambda: self._score(capture), lambda: self._leave(capture, "timeout")):
+                self._leave(capture, "queue_full")
+        except Exception as error:
+            self.tally.fault("submit", error)
+            self._count("scoring_error", capture.pipeline, capture.anchor, capture.seen)
+
+    def skip(self, anchor: Anchor, pipeline: str | None = None) -> None:
+        """
+        Count a request that was not sampled.
+        """
+        self._count("not_sampled", pipeline, anchor)
+
+    def fault(self, place: str, error: BaseException) -> None:
+        """
+        Note an error of our own code.
+        """
+        self.tally.fault(place, error)
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """
+        Wait for what is being scored in the background; False when *timeout* seconds were not enough.
+        """
+        return True if self._worker is None else self._worker.flush(timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """
+        Drain the background work within *timeout* seconds (`shutdown_timeout_s` for None) and take no more of it.
+        """
+        return True if self._worker is None else self._worker.close(timeout)
+
+    def _unscored(self, capture: Capture) -> str | None:
+        """
+        Return the outcome of a request that is not to be scored.
+        """
+        status = capture.status
+        if status == "ok" or (status == "partial" and self.settings.score_partial):
+            answer = capture.record.answer
+            return None if answer is not None and answer.strip() else "incomplete"
+        return _UNSCORED.get(status, "incomplete")
+
+    def _fits_inline(self, capture: Capture) -> bool:
+        mode = self.settings.mode
+        return mode == "inline" or (mode == "auto" and capture.chars <= self.settings.inline_chars)
+
+    def _put(self, job: Callable[[], None], give_up: Callable[[], None]) -> bool:
+        def guarded() -> None:
+            self._emitter.queue_changed(-1)
+            try:
+                job()
+            except Exception as error:
+                self.tally.fault("worker", error)
+
+        if not self._workers().put(guarded, give_up):
+            return False
+        self._emitter.queue_changed(1)
+        return True
+
+    def _workers(self) -> Worker:
+        if self._worker is None:
+            with self._worker_lock:
+                if self._worker is None:
+                    self._worker = Worker(
+                        size=self.settings.queue_size, timeout_s=self.settings.shutdown_timeout_s
+                    )
+        return self._worker
+
+    def _score(self, capture: Capture) -> None:
+        target = capture.anchor.target
+        trace_id = None if target is None else target.trace_id
+        scored = self._scorer.formulas(capture.record, self.settings.deadline_s)
+        span = self._emit(capture, scored, capture.sample_rate)
+        self._count(scored.outcome, capture.pipeline, capture.anchor)
+        self._count_answer(capture, scored.abstained)
+        self._tell(self._result(capture, scored, span, capture.sample_rate))
+        if self._scorer.judge is not None and self._judge_sampler.keeps(trace_id, capture.run_id):
+            give_up = lambda: self.tally.add("judge_dropped")  # noqa: E731 - the worker's other hand
+            if not self._put(lambda: self._ask_judge(capture), give_up):
+                give_up()
+
+    def _ask_judge(self, capture: Capture) -> None:
+        record = self._redacted(capture.record)
+        rate = min(capture.sample_rate, self._judge_sampler.rate)
+        for scored in self._scorer.ask_judge(record, self.settings.judge_deadline_s):
+            span = self._emit(capture, scored, rate)
+            self._tell(self._result(capture, scored, span, rate))
+
+    def _redacted(self, record: EvalRecord) -> EvalRecord:
+        """
+        Return the record as a judge may see it.
+        """
+        redact = self._redact
+        if redact is None:
+            return record
+        contexts = record.contexts
+        return EvalRecord(
+            redact(record.question),
+            None if contexts is None else [replace(one, text=redact(one.text), metadata={}) for one in contexts],
+            None if record.answer is None else redact(record.answer),
+            None if record.ground_truth is None else redact(record.ground_truth),
+            record.relevant_ids,
+            record.citations,
+            record.id,
+            record.asked_at,
+        )
+
+    def _emit(self, capture: Capture, scored: Scored, sample_rate: float) -> SpanContext | None:
+        try:
+            return self._emitter.emit(self._evaluation(capture, scored, sample_rate), capture.anchor)
+        except Exception as error:
+            self.tally.fault("emit", error)
+            return None
+
+    def _evaluation(self, capture: Capture, scored: Scored, sample_rate: float) -> Evaluation:
+        verdict = scored.verdict
+        response = capture.response or {}
+        return Evaluation(
+            pipeline=self._pipeline(capture.pipeline),
+            results=scored.results,
+            judge=scored.judge,
+            status=capture.status,
+            verdict=verdict.verdict,
+            breached=verdict.breached,
+            labels=verdict.labels,
+            weakest=verdict.weakest,
+            weakest_score=verdict.weakest_score,
+            abstained=scored.abstained,
+            evaluator_version=self._scorer.version,
+            sample_rate=sample_rate,
+            record=capture.record,
+            context_source=capture.context_source,
+            search_queries=capture.search_queries,
+            response_id=response.get("response_id"),
+            request_model=response.get("request_model"),
+            provider_name=response.get("provider_name"),
+            conversation_id=response.get("conversation_id"),
+            started_ns=capture.started_ns,
+            ended_ns=capture.ended_ns,
+            retrievals=capture.retrievals,
+            duration_s=scored.duration_s,
+            error_type=scored.error_type,
+        )
+
+    def _result(
+        self, capture: Capture, scored: Scored | None, span: SpanContext | None, sample_rate: float
+    ) -> LiveResult:
+        shown = span or capture.anchor.target
+        return LiveResult(
+            record=capture.record,
+            results={} if scored is None else scored.results,
+            status=capture.status,
+            pipeline=self._pipeline(capture.pipeline),
+            run_id=capture.run_id,
+            started_at=_instant(capture.started_ns),
+            ended_at=_instant(capture.ended_ns),
+            verdict=None if scored is None else scored.verdict.verdict,
+            judge="none" if scored is None else scored.judge,
+            context_source=capture.context_source,
+            search_queries=capture.search_queries,
+            trace_id=None if shown is None else trace.format_trace_id(shown.trace_id),
+            span_id=None if shown is None else trace.format_span_id(shown.span_id),
+            sample_rate=sample_rate,
+            breached=() if scored is None else scored.verdict.breached,
+        )
+
+    def _leave(self, capture: Capture, outcome: str) -> None:
+        """
+        Count and report a request that is not scored.
+        """
+        self._count(outcome, capture.pipeline, capture.anchor, capture.seen)
+        if capture.status == "ok" and outcome == "incomplete":
+            self._count_answer(capture, abstained=None)
+        self._tell(self._result(capture, None, None, capture.sample_rate))
+
+    def _tell(self, result: LiveResult) -> None:
+        self.last = result
+        if self._on_result is not None:
+            try:
+                self._on_result(result)
+            except Exception as error:
+                self.tally.fault("on_result", error)
+
+    def _count(self, outcome: str, pipeline: str | None, anchor: Anchor, amount: int = 1) -> None:
+        self._outcomes.add(outcome, amount)
+        try:
+            for _ in range(amount):
+                self._emitter.count_request(outcome, self._pipeline(pipeline), anchor)
+        except Exception as error:
+            self.tally.fault("count", error)
+
+    def _count_answer(self, capture: Capture, abstained: bool | None) -> None:
+        record = capture.record
+        answer = "blank" if not (record.answer or "").strip() else "abstained" if abstained else "answered"
+        retrieval = "not_observed" if record.contexts is None else "found" if record.contexts else "empty"
+        try:
+            self._emitter.count_answer(answer, retrieval, self._pipeline(capture.pipeline), capture.anchor)
+        except Exception as error:
+            self.tally.fault("count", error)
+
+    def _pipeline(self, name: str | None) -> str:
+        """
+        Return a pipeline's name; `other` past the number of names that metrics can bear.
+        """
+        if name is None:
+            return self.settings.pipeline
+        if name not in self._pipelines:
+            if len(self._pipelines) >= _MAX_PIPELINES:
+                return "other"
+            self._pipelines.add(name)
+        return name
+
+    def _greet(self) -> None:
+        """
+        Say, with the first request, what would surprise a newcomer.
+        """
+        if self._greeted:
+            return
+        self._greeted = True
+        if not self._own_tracing and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+            say_once(
+                "no provider",
+                "no OpenTelemetry SDK is set up, so scores go to `handler.last` and `on_result` alone; to send them: "
+                'pip install "rageval-trace[otlp]" and opentelemetry.trace.set_tracer_provider(...)',
+            )
+        if not self._scorer.thresholds:
+            say_once(
+                "no thresholds",
+                "no thresholds are set, so scores come without a verdict; to get one: thresholds={metric: value}",
+            )
+
+
+def _settings(settings: Settings | None, **arguments: Any) -> Settings:
+    if settings is not None and not isinstance(settings, Settings):
+        raise TypeError(f"settings is {type(settings).__name__}: expected Settings")
+    named = {name: value for name, value in arguments.items() if value is not UNSET}
+    found = replace(settings, **named) if settings is not None else Settings.from_env(**named)
+    return replace(found, enabled=False) if switched_off() else found
+
+
+def _options(settings: Settings, redact: Callable[[str], str] | None) -> EmitOptions:
+    return EmitOptions(
+        spans=settings.spans,
+        events=settings.events,
+        annotate_parent=settings.annotate_parent,
+        openinference=settings.openinference,
+        capture_spans=settings.capture_spans,
+        capture_events=settings.capture_events,
+        hide_inputs=settings.hide_inputs,
+        hide_outputs=settings.hide_outputs,
+        redact=redact,
+    )
+
+
+def _callable(name: str, value: Any) -> Any:
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} is {type(value).__name__}: expected a function")
+    return value
+
+
+def _instant(unix_ns: int) -> datetime:
+    return datetime.fromtimestamp(unix_ns / 1e9, timezone.utc)

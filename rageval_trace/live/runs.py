@@ -1,0 +1,338 @@
+"""
+The state of live requests, whatever the framework: bounded, locked, and gone when the request ends.
+
+A *run* is one step that a framework reports; a *request* is the outermost run with all runs below it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable
+from threading import RLock
+from typing import Any, Final
+
+from rageval_trace.live.forks import renew_after_fork
+from rageval_trace.live.sampling import Sampler
+from rageval_trace.models import Context
+from rageval_trace.telemetry.anchor import Anchor
+
+__all__ = ["CHAIN", "LLM", "RETRIEVER", "TOOL", "Request", "Retrieval", "Run", "Runs"]
+
+# Bits, so that a run inherits in one operation what it is inside of.
+CHAIN: Final = 0
+RETRIEVER: Final = 1
+TOOL: Final = 2
+LLM: Final = 4
+
+_MAX_RUNS_PER_REQUEST: Final = 5_000
+_FINISHED_GENERATION: Final = 8_192
+
+
+class Retrieval:
+    """
+    One retrieval, or another place where contexts were seen.
+
+    Attributes:
+        source: A `context_source` word.
+        run: The run that retrieved; None when no run did.
+        query: What was searched for; None when not known.
+        contexts: What came back, in rank order; None while it runs.
+        node: The graph node it belongs to; running a node again replaces its earlier retrieval.
+        step: The graph's step, which tells a node run again from a node fanned out.
+        top_k: How many were asked for; None when not known.
+    """
+
+    __slots__ = ("contexts", "ended_ns", "node", "query", "run", "source", "started_ns", "step", "top_k")
+
+    def __init__(
+        self,
+        source: str,
+        run: Run | None,
+        query: str | None = None,
+        *,
+        contexts: tuple[Context, ...] | None = None,
+        node: Hashable = None,
+        step: int | None = None,
+        top_k: int | None = None,
+    ) -> None:
+        self.source = source
+        self.run = run
+        self.query = query
+        self.contexts = contexts
+        self.node = node
+        self.step = step
+        self.top_k = top_k
+        self.started_ns = self.ended_ns = time.time_ns()
+
+    def end(self, contexts: tuple[Context, ...]) -> None:
+        """
+        Note what came back, now.
+        """
+        self.ended_ns = time.time_ns()
+        self.contexts = contexts
+
+    @property
+    def failed(self) -> bool:
+        """
+        Return whether the run, or one that it was a part of, failed: a retry or fallback took its place.
+        """
+        run = self.run
+        while run is not None:
+            if run.failed:
+                return True
+            run = run.parent
+        return False
+
+
+class Run:
+    """
+    One run that is live.
+
+    Attributes:
+        kind: CHAIN, RETRIEVER, TOOL or LLM.
+        inside: The kinds of the runs around it, as bits.
+        data: What the adapter keeps about it.
+    """
+
+    __slots__ = ("data", "failed", "inside", "kind", "parent", "request")
+
+    def __init__(self, request: Request, kind: int, parent: Run | None) -> None:
+        self.request = request
+        self.kind = kind
+        self.parent = parent
+        self.inside = 0 if parent is None else parent.inside | parent.kind
+        self.failed = False
+        self.data: Any = None
+
+
+class Request:
+    """
+    One request that is live: what was seen of it so far.
+
+    Attributes:
+        id: The root run's id.
+        sampled: Whether it will be scored; None while that is undecided.
+        seeking: Its anchor may still be found.
+        token: An object that lives as long as the root run and is made for it alone.
+        question: What was asked, as far as known.
+        answer: What was answered, as far as known.
+        overrides: What the user said about this request, by name.
+        retrievals: What was retrieved, in the order in which it ended.
+        open_llms: Model calls that have not ended.
+    """
+
+    __slots__ = (
+        "anchor",
+        "answer",
+        "closed",
+        "citations",
+        "explicit_answer",
+        "interrupted",
+        "kind",
+        "open_llms",
+        "overrides",
+        "question",
+        "response",
+        "retrievals",
+        "root",
+        "run_ids",
+        "sampled",
+        "seeking",
+        "starts",
+        "started_monotonic",
+        "started_ns",
+        "token",
+        "tombstone",
+        "unit",
+        "id",
+    )
+
+    def __init__(self, id: Hashable, kind: int, anchor: Anchor, sampler: Sampler, token: object = None) -> None:
+        self.id = id
+        self.kind = kind
+        self.anchor = anchor
+        self.token = token
+        self.started_ns = time.time_ns()
+        self.started_monotonic = time.monotonic()
+        self.root = Run(self, kind, None)
+        self.tombstone = self.root
+        self.run_ids: list[Hashable] = [id]
+        self.starts = 1
+        self.closed = self.interrupted = self.unit = False
+        self.question: str | None = None
+        self.answer: str | None = None
+        self.explicit_answer: str | None = None
+        self.citations: tuple[str, ...] | None = None
+        self.overrides: dict[str, Any] = {}
+        self.retrievals: list[Retrieval] = []
+        self.response: dict[str, str] = {}
+        self.open_llms = 0
+        self.sampled: bool | None = None
+        self.seeking = True
+        if sampler.always or sampler.never:
+            self._decide(sampler.always)
+        elif anchor.outer is not None:
+            self.settle(sampler)
+
+    def settle(self, sampler: Sampler) -> bool:
+        """
+        Decide once whether the request is scored: by its trace, or by its own id when no trace is known by now.
+        """
+        if self.sampled is None:
+            target = self.anchor.target
+            self._decide(sampler.keeps(None if target is None else target.trace_id, self.id))
+        return bool(self.sampled)
+
+    def _decide(self, sampled: bool) -> None:
+        self.sampled = sampled
+        if not sampled:
+            self.seeking = False
+            self.tombstone = Run(self, CHAIN, self.root)
+            self.retrievals.clear()
+
+    @property
+    def ambiguous(self) -> bool:
+        """
+        Return whether two requests ran under this id at the same time.
+        """
+        return self.starts > 1
+
+
+class Runs:
+    """
+    Every live run of a handler.
+
+    Args:
+        max_requests: Live requests kept; at least 1.
+        ttl_s: Age in seconds at which one is given up.
+        give_up: Called, outside the lock, with each request that is given up.
+        count: Called with `late_runs` or `dropped_runs` for each such run.
+
+    Attributes:
+        live: Run by id. Reading it needs no lock.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_count",
+        "_finished",
+        "_finished_before",
+        "_give_up",
+        "_lock",
+        "_max_requests",
+        "_requests",
+        "_ttl_s",
+        "live",
+    )
+
+    def __init__(
+        self,
+        *,
+        max_requests: int,
+        ttl_s: float,
+        give_up: Callable[[Request], None],
+        count: Callable[[str], None],
+    ) -> None:
+        self._max_requests = max_requests
+        self._ttl_s = ttl_s
+        self._give_up = give_up
+        self._count = count
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """
+        Forget everything: requests that began in the parent end in the parent.
+        """
+        # Reentrant: the garbage collector may close an abandoned stream, and so end a request, inside the lock.
+        self._lock = RLock()
+        self.live: dict[Hashable, Run] = {}
+        self._requests: dict[Hashable, Request] = {}
+        self._finished: set[Hashable] = set()
+        self._finished_before: set[Hashable] = set()
+
+    def __len__(self) -> int:
+        return len(self._requests)
+
+    def begin(self, request: Request) -> Run:
+        """
+        Take up a request, giving up those that are too old or too many.
+        """
+        with self._lock:
+            given_up = self._overdue(request.started_monotonic)
+            self._requests[request.id] = request
+            self.live[request.id] = request.root
+        for old in given_up:
+            self._give_up(old)
+        return request.root
+
+    def child(self, run_id: Hashable, parent: Run, kind: int) -> Run | None:
+        """
+        Take up a run below another; None when nothing of it is wanted.
+        """
+        request = parent.request
+        with self._lock:
+            if request.closed or len(request.run_ids) >= _MAX_RUNS_PER_REQUEST:
+                self._remember([run_id])
+                self._count("late_runs" if request.closed else "dropped_runs")
+                return None
+            request.run_ids.append(run_id)
+            if request.sampled is False:
+                self.live[run_id] = request.tombstone
+                return None
+            run = self.live[run_id] = Run(request, kind, parent)
+            return run
+
+    def is_late(self, run_id: Hashable, parent_id: Hashable) -> bool:
+        """
+        Return whether a run's parent belongs to a request that has ended; one that was never seen does not.
+        """
+        with self._lock:
+            if parent_id not in self._finished and parent_id not in self._finished_before:
+                return False
+            self._remember([run_id])
+        self._count("late_runs")
+        return True
+
+    def end(self, request: Request) -> bool:
+        """
+        Drop a request with all its runs; False when that was done before.
+        """
+        with self._lock:
+            return self._close(request)
+
+    def drain(self) -> list[Request]:
+        """
+        Drop every request and return them, oldest first.
+        """
+        with self._lock:
+            return [request for request in list(self._requests.values()) if self._close(request)]
+
+    def _close(self, request: Request) -> bool:
+        if request.closed:
+            return False
+        request.closed = True
+        self._requests.pop(request.id, None)
+        live = self.live
+        for run_id in request.run_ids:
+            live.pop(run_id, None)
+        self._remember(request.run_ids)
+        return True
+
+    def _remember(self, run_ids: Iterable[Hashable]) -> None:
+        """
+        Know these ids a while longer, so that a late child is not taken for a new request.
+        """
+        if len(self._finished) >= _FINISHED_GENERATION:
+            self._finished_before, self._finished = self._finished, set()
+        self._finished.update(run_ids)
+
+    def _overdue(self, now: float) -> list[Request]:
+        given_up = []
+        while self._requests:
+            oldest = next(iter(self._requests.values()))
+            if len(self._requests) < self._max_requests and now - oldest.started_monotonic < self._ttl_s:
+                break
+            if self._close(oldest):
+                given_up.append(oldest)
+        return given_up
