@@ -90,18 +90,18 @@ class Monitor:
         self,
         *,
         pipeline: str | Unset = UNSET,
-        metrics: Iterable[str] | None | Unset = UNSET,
-        judge: Judge | RecordJudge | None | Unset = UNSET,
-        config: EvalConfig | None | Unset = UNSET,
-        thresholds: Mapping[str, float] | None | Unset = UNSET,
+        metrics: Iterable[str] | Unset | None = UNSET,
+        judge: Judge | RecordJudge | Unset | None = UNSET,
+        config: EvalConfig | Unset | None = UNSET,
+        thresholds: Mapping[str, float] | Unset | None = UNSET,
         sample_rate: float | Unset = UNSET,
         judge_sample_rate: float | Unset = UNSET,
-        on_result: Callable[[LiveResult], object] | None | Unset = UNSET,
-        redact: Callable[[str], str] | None | Unset = UNSET,
-        settings: Settings | None | Unset = UNSET,
-        tracer_provider: TracerProvider | None | Unset = UNSET,
-        meter_provider: MeterProvider | None | Unset = UNSET,
-        logger_provider: LoggerProvider | None | Unset = UNSET,
+        on_result: Callable[[LiveResult], object] | Unset | None = UNSET,
+        redact: Callable[[str], str] | Unset | None = UNSET,
+        settings: Settings | Unset | None = UNSET,
+        tracer_provider: TracerProvider | Unset | None = UNSET,
+        meter_provider: MeterProvider | Unset | None = UNSET,
+        logger_provider: LoggerProvider | Unset | None = UNSET,
     ) -> None:
         self.settings = _settings(
             given(settings, None), pipeline=pipeline, sample_rate=sample_rate, judge_sample_rate=judge_sample_rate
@@ -164,11 +164,16 @@ class Monitor:
             self.tally.fault("submit", error)
             self._count("scoring_error", capture.pipeline, capture.anchor, capture.seen)
 
-    def skip(self, anchor: Anchor, pipeline: str | None = None) -> None:
+    def skip(self, anchor: Anchor, *, seen: int = 1, rag: bool = True) -> None:
         """
         Count a request that was not sampled.
+
+        Args:
+            anchor: Where it belongs.
+            seen: Requests that it stands for.
+            rag: It may have been RAG, and so counts for coverage; a bare model call is not.
         """
-        self._count("not_sampled", pipeline, anchor)
+        self._count("not_sampled" if rag else "not_rag", None, anchor, seen)
 
     def fault(self, place: str, error: BaseException) -> None:
         """
@@ -219,9 +224,7 @@ class Monitor:
         if self._worker is None:
             with self._worker_lock:
                 if self._worker is None:
-                    self._worker = Worker(
-                        size=self.settings.queue_size, timeout_s=self.settings.shutdown_timeout_s
-                    )
+                    self._worker = Worker(size=self.settings.queue_size, timeout_s=self.settings.shutdown_timeout_s)
         return self._worker
 
     def _score(self, capture: Capture) -> None:
@@ -232,10 +235,9 @@ class Monitor:
         self._count(scored.outcome, capture.pipeline, capture.anchor)
         self._count_answer(capture, scored.abstained)
         self._tell(self._result(capture, scored, span, capture.sample_rate))
-        if self._scorer.judge is not None and self._judge_sampler.keeps(trace_id, capture.run_id):
-            give_up = lambda: self.tally.add("judge_dropped")  # noqa: E731 - the worker's other hand
-            if not self._put(lambda: self._ask_judge(capture), give_up):
-                give_up()
+        asked = self._scorer.judge is not None and self._judge_sampler.keeps(trace_id, capture.run_id)
+        if asked and not self._put(lambda: self._ask_judge(capture), self._drop_judge):
+            self._drop_judge()
 
     def _ask_judge(self, capture: Capture) -> None:
         record = self._redacted(capture.record)
@@ -243,6 +245,9 @@ class Monitor:
         for scored in self._scorer.ask_judge(record, self.settings.judge_deadline_s):
             span = self._emit(capture, scored, rate)
             self._tell(self._result(capture, scored, span, rate))
+
+    def _drop_judge(self) -> None:
+        self.tally.add("judge_dropped")
 
     def _redacted(self, record: EvalRecord) -> EvalRecord:
         """

@@ -73,7 +73,7 @@ class LiveResult:
         return None
 
     def __repr__(self) -> str:
-        return "\n".join([self._headline(), self._figures(), self._sentence()])
+        return f"{self._headline()}\n{self._figures()}\n{self._sentence()}"
 
     def _headline(self) -> str:
         word = self.verdict or ("scored" if self.results else "not scored")

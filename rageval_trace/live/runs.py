@@ -24,6 +24,7 @@ RETRIEVER: Final = 1
 TOOL: Final = 2
 LLM: Final = 4
 
+_RETRIEVED: Final = frozenset({"retriever", "tool", "explicit"})
 _MAX_RUNS_PER_REQUEST: Final = 5_000
 _FINISHED_GENERATION: Final = 8_192
 
@@ -100,7 +101,7 @@ class Run:
         self.request = request
         self.kind = kind
         self.parent = parent
-        self.inside = 0 if parent is None else parent.inside | parent.kind
+        self.inside: int = 0 if parent is None else parent.inside | parent.kind
         self.failed = False
         self.data: Any = None
 
@@ -124,10 +125,12 @@ class Request:
     __slots__ = (
         "anchor",
         "answer",
-        "closed",
         "citations",
+        "closed",
         "explicit_answer",
+        "id",
         "interrupted",
+        "kept",
         "kind",
         "open_llms",
         "overrides",
@@ -138,13 +141,12 @@ class Request:
         "run_ids",
         "sampled",
         "seeking",
-        "starts",
         "started_monotonic",
         "started_ns",
+        "starts",
         "token",
         "tombstone",
         "unit",
-        "id",
     )
 
     def __init__(self, id: Hashable, kind: int, anchor: Anchor, sampler: Sampler, token: object = None) -> None:
@@ -165,6 +167,7 @@ class Request:
         self.citations: tuple[str, ...] | None = None
         self.overrides: dict[str, Any] = {}
         self.retrievals: list[Retrieval] = []
+        self.kept = 0
         self.response: dict[str, str] = {}
         self.open_llms = 0
         self.sampled: bool | None = None
@@ -189,6 +192,25 @@ class Request:
             self.seeking = False
             self.tombstone = Run(self, CHAIN, self.root)
             self.retrievals.clear()
+
+    def add(self, retrieval: Retrieval, *, alone: bool = False) -> None:
+        """
+        Keep what a retrieval found.
+
+        Args:
+            retrieval: That has ended.
+            alone: It replaces what the same source showed before.
+        """
+        if alone:
+            self.retrievals = [one for one in self.retrievals if one.source != retrieval.source]
+        self.retrievals.append(retrieval)
+
+    @property
+    def retrieved(self) -> bool:
+        """
+        Return whether a retrieval itself was seen, so that traces of one need not be looked for.
+        """
+        return any([one.source in _RETRIEVED for one in self.retrievals])
 
     @property
     def ambiguous(self) -> bool:

@@ -85,13 +85,13 @@ class Scorer:
         config = config or EvalConfig()
         asked = config.judge if judge is None else judge
         if asked is not None and not isinstance(asked, (Judge, RecordJudge)):
-            raise TypeError(f"judge is {type(asked).__name__}: expected an object with judge_claims and judge_relevance")
+            raise TypeError(f"judge is {type(asked).__name__}: expected judge_claims and judge_relevance")
         keyless = asked if isinstance(asked, LexicalJudge) else None
         self.judge: Judge | RecordJudge | None = None if asked is keyless else asked
         self.config = replace(config, judge=keyless)
         self.thresholds: tuple[Threshold, ...] = parse_thresholds(thresholds)
         names = [metric.name for metric in base.select(metrics)]
-        self.metrics = tuple(dict.fromkeys([*names, *[one.metric for one in self.thresholds]]))
+        self.metrics = base.select([*names, *[one.metric for one in self.thresholds]])
         self.version = evaluator_version(self.config)
 
     def formulas(self, record: EvalRecord, deadline_s: float) -> Scored:
@@ -99,7 +99,7 @@ class Scorer:
         Compute all that needs no model, within *deadline_s* seconds.
         """
         began = time.perf_counter()
-        wanted = live_metrics(record, self.metrics)
+        wanted = self._wanted(record)
         deadline = time.monotonic() + deadline_s
         results = evaluate_record(record, self.config, metrics=wanted, deadline=deadline).results
         judge = "lexical" if any(result.judge == "lexical" for result in results.values()) else "none"
@@ -110,7 +110,7 @@ class Scorer:
         Ask the judge, and return its answers; apart from them, those in which a fallback answered for it.
         """
         began = time.perf_counter()
-        wanted = live_metrics(record, self.metrics)
+        wanted = self._wanted(record)
         deadline = time.monotonic() + deadline_s
         found = evaluate_record(record, self.config, metrics=wanted, judge=self.judge, deadline=deadline).results
         groups: dict[str, dict[str, MetricResult]] = {}
@@ -125,6 +125,9 @@ class Scorer:
         Return the judge's name; None without one.
         """
         return None if self.judge is None else judge_name(self.judge)
+
+    def _wanted(self, record: EvalRecord) -> list[str]:
+        return [metric.name for metric in live_metrics(record, self.metrics)]
 
     def _scored(self, results: Mapping[str, MetricResult], judge: str, began: float) -> Scored:
         abstained = _abstained(results)

@@ -8,8 +8,8 @@ printed, nothing is consumed, and nothing is followed deeper than two levels.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import is_dataclass
-from typing import Any, Final
+from dataclasses import dataclass, is_dataclass
+from typing import Any, Final, TypeGuard
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
@@ -67,6 +67,7 @@ CONTEXT_KEYS: Final = (
     "passages",
 )
 
+_TEXT_KEYS: Final = ("page_content", "text", "content")
 _MAX_SCANNED: Final = 1_000
 _HUMAN: Final = frozenset({"human", "user"})
 _AI: Final = frozenset({"ai", "assistant", "AIMessageChunk"})
@@ -97,7 +98,7 @@ def is_document(value: Any) -> bool:
     return isinstance(held, dict) and isinstance(held.get("page_content"), str)
 
 
-def is_message(value: Any) -> bool:
+def is_message(value: Any) -> TypeGuard[BaseMessage]:
     """
     Return whether *value* is a chat message object.
     """
@@ -329,11 +330,107 @@ def context_of(document: Any, reader: DocumentReader, score: Any = None) -> Cont
 
 
 def _context_of_mapping(document: Mapping[str, Any], reader: DocumentReader, score: Any) -> Context | None:
-    text = next((document[key] for key in ("page_content", "text", "content") if isinstance(document.get(key), str)), None)
-    if text is None:
+    texts = [document[key] for key in _TEXT_KEYS if isinstance(document.get(key), str)]
+    if not texts:
         return None
     metadata = document.get("metadata")
     merged = {**document, **metadata} if isinstance(metadata, Mapping) else dict(document)
-    for key in ("page_content", "text", "content", "metadata"):
+    for key in (*_TEXT_KEYS, "metadata"):
         merged.pop(key, None)
+    text = texts[0]
     return reader.context(text, merged, score=score)
+
+
+def prompt_contexts(variables: Any, reader: DocumentReader) -> tuple[Context, ...]:
+    """
+    Return what a prompt's variables hold under a key that names contexts; one joined string is one context.
+    """
+    if not isinstance(variables, Mapping):
+        return ()
+    for key in CONTEXT_KEYS:
+        value = variables.get(key)
+        if isinstance(value, str) and value.strip():
+            return (reader.context(value, {}),)
+        if isinstance(value, (list, tuple)) and value and all([_like_document(one) for one in value[:_MAX_SCANNED]]):
+            return contexts_of(value, reader)
+    return ()
+
+
+def graph_place(metadata: Mapping[str, Any] | None) -> tuple[tuple[str, ...] | None, int | None]:
+    """
+    Return which LangGraph node a run belongs to, as the names of the node and of the subgraphs around it, and in
+    which step; Nones outside a graph.
+    """
+    if not metadata:
+        return None, None
+    node = metadata.get("langgraph_node")
+    step = metadata.get("langgraph_step")
+    if not isinstance(node, str) or not isinstance(step, int):
+        return None, None
+    namespace = metadata.get("langgraph_checkpoint_ns")
+    path = [part.partition(":")[0] for part in namespace.split("|")] if isinstance(namespace, str) else []
+    return (*path, node), step
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """
+    What a model returned.
+
+    Args:
+        text: Its text; None when it asked for tools.
+        facts: `response_id`, `request_model`, `provider_name`, as far as the response names them.
+    """
+
+    text: str | None
+    facts: Mapping[str, str]
+
+
+def model_answer(response: Any) -> ModelAnswer | None:
+    """
+    Read the first generation of a model's response; None when there is none.
+    """
+    generations = getattr(response, "generations", None)
+    if not generations or not generations[0]:
+        return None
+    first = generations[0][0]
+    message = getattr(first, "message", None)
+    if not is_message(message):
+        text = getattr(first, "text", None)
+        return ModelAnswer(text if isinstance(text, str) else None, {})
+    text = None if has_tool_calls(message) else content_text(message.content)
+    return ModelAnswer(text, _response_facts(message))
+
+
+def _response_facts(message: BaseMessage) -> Mapping[str, str]:
+    about = message.response_metadata
+    if not isinstance(about, Mapping):
+        return {}
+    found = {
+        "response_id": about.get("id") or _provider_id(message.id),
+        "request_model": about.get("model_name") or about.get("model"),
+        "provider_name": about.get("model_provider"),
+    }
+    return {name: value for name, value in found.items() if isinstance(value, str) and value}
+
+
+def _provider_id(message_id: Any) -> str | None:
+    """
+    Return a message's id unless LangChain made it up.
+    """
+    if not isinstance(message_id, str) or message_id.startswith(("run-", "run--", "lc_")):
+        return None
+    return message_id
+
+
+def control_flow(error: BaseException) -> str | None:
+    """
+    Return `interrupt` or `jump` for the exceptions by which LangGraph turns its flow; None for real errors.
+
+    They are told by their base class and its module, so that langgraph need not be imported.
+    """
+    for kind in type(error).__mro__:
+        if kind.__name__ == "GraphBubbleUp" and kind.__module__.startswith("langgraph."):
+            names = [one.__name__ for one in type(error).__mro__]
+            return "jump" if "ParentCommand" in names else "interrupt"
+    return None

@@ -15,17 +15,20 @@ from uuid import UUID
 from opentelemetry.trace import Span
 
 from rageval_trace.live.capture import OVERRIDES, Limits, build
-from rageval_trace.live.documents import DocumentKeys, DocumentReader
+from rageval_trace.live.documents import DocumentReader
 from rageval_trace.live.monitor import Monitor
-from rageval_trace.live.runs import CHAIN, LLM, RETRIEVER, Request, Retrieval, Run, Runs
-from rageval_trace.telemetry.anchor import Anchor
+from rageval_trace.live.runs import CHAIN, LLM, RETRIEVER, TOOL, Request, Retrieval, Run, Runs
+from rageval_trace.telemetry.anchor import Anchor, SpanLookup
 from rageval_trace_langchain import convert
+from rageval_trace_langchain.levers import Levers
 
 __all__ = ["UNIT_TAG", "Tracker"]
 
 UNIT_TAG: Final = "rageval:unit"
 _CONVERSATION_KEYS: Final = ("thread_id", "session_id", "conversation_id")
 _OPENINFERENCE: Final = "openinference.instrumentation.langchain"
+# BaseExceptions by which an application stops its own work.
+_CANCELLED: Final = (asyncio.CancelledError, KeyboardInterrupt, SystemExit)
 
 
 class Tracker:
@@ -34,104 +37,318 @@ class Tracker:
 
     Args:
         monitor: Takes what ended.
-        keys: Where documents keep their ids, scores, sources and timestamps.
+        levers: What the user told of the application.
     """
 
-    def __init__(self, monitor: Monitor, keys: DocumentKeys) -> None:
+    def __init__(self, monitor: Monitor, levers: Levers) -> None:
         settings = monitor.settings
         count = monitor.tally.add
         self._monitor = monitor
+        self._levers = levers
         self._sampler = monitor.sampler
-        self._reader = DocumentReader(keys, max_chars=settings.max_chars, count=count)
+        self._reader = DocumentReader(levers.keys, max_chars=settings.max_chars, count=count)
         self._limits = Limits(settings.max_contexts, settings.max_chars, count)
         self.runs = Runs(max_requests=settings.max_runs, ttl_s=settings.run_ttl_s, give_up=self._give_up, count=count)
 
-    # Starts
-
-    def chain_started(
+    def start(
         self,
-        inputs: Any,
+        kind: int,
         run_id: UUID,
         parent_id: UUID | None,
         tags: Sequence[str] | None,
         metadata: Mapping[str, Any] | None,
-        run_type: str | None,
-    ) -> None:
+    ) -> Run | None:
         """
-        Begin a request, or note the variables of a prompt: the only place where some chains show their context.
+        Take up a run.
+
+        The root of a request is a run whose parent is unknown, not one without a parent: a handler may sit on a part
+        of a chain, and LangSmith gives parents that no handler ever sees.
+
+        Returns:
+            The run; None when nothing of it is wanted.
         """
-        run = self._start(CHAIN, run_id, parent_id, tags, metadata)
-        if run is None:
-            return
+        live = self.runs.live
+        known = live.get(run_id)
+        if known is not None:
+            self._started_again(known, tags)
+            return None
+        parent = None if parent_id is None else live.get(parent_id)
+        if parent is None:
+            if parent_id is not None and self.runs.is_late(run_id, parent_id):
+                return None
+            return self._begin(kind, run_id, tags, metadata)
+        if tags and UNIT_TAG in tags and kind == CHAIN and not parent.request.unit:
+            return self._begin(kind, run_id, tags, metadata)
+        run = self.runs.child(run_id, parent, kind)
+        if run is not None and run.request.seeking:
+            self._seek(run.request, child=True)
+            return None if run.request.sampled is False else run
+        return run
+
+    def chain_started(self, run: Run, inputs: Any, run_type: str | None) -> None:
+        """
+        Note the question, or the variables of a prompt: the only place where some chains show their context.
+        """
         request = run.request
         if run is request.root:
-            if not _is_placeholder(inputs):
-                request.question = convert.question_of(inputs)
-        elif run_type == "prompt" and not request.retrievals and not run.inside & RETRIEVER:
-            self._see_prompt(request, inputs)
+            request.question = self._levers.question(inputs)
+        elif run_type == "prompt" and not run.inside & RETRIEVER and not request.retrieved:
+            contexts = convert.prompt_contexts(inputs, self._reader)
+            if contexts and request.settle(self._sampler):
+                request.add(Retrieval("prompt", run, contexts=contexts), alone=True)
 
-    def retriever_started(
-        self,
-        query: Any,
-        run_id: UUID,
-        parent_id: UUID | None,
-        tags: Sequence[str] | None,
-        metadata: Mapping[str, Any] | None,
-    ) -> None:
+    def retriever_started(self, run: Run, query: Any, metadata: Mapping[str, Any] | None) -> None:
         """
-        Note the query of an outermost retriever; those below one are its parts.
+        Note the query of an outermost retriever; the retrievers below it are its parts.
         """
-        run = self._start(RETRIEVER, run_id, parent_id, tags, metadata)
-        if run is None or run.inside & RETRIEVER:
+        if run.inside & RETRIEVER:
             return
-        node, step = _graph_place(metadata) if not run.inside else (None, None)
-        run.data = Retrieval("retriever", run, query if isinstance(query, str) else None, node=node, step=step)
-        if run is run.request.root and isinstance(query, str):
-            run.request.question = query
+        node, step = (None, None) if run.inside & TOOL else convert.graph_place(metadata)
+        text = query if isinstance(query, str) else None
+        run.data = Retrieval("retriever", run, text, node=node, step=step)
+        if run is run.request.root:
+            run.request.question = text
 
-    def tool_started(
-        self,
-        name: str | None,
-        run_id: UUID,
-        parent_id: UUID | None,
-        tags: Sequence[str] | None,
-        metadata: Mapping[str, Any] | None,
-        text: Any,
-    ) -> None:
+    def tool_started(self, run: Run, name: Any, text: Any) -> None:
         """
-        Note a tool's name and what it was asked.
+        Note what a tool was asked.
         """
-        run = self._start(TOOL, run_id, parent_id, tags, metadata)
-        if run is not None and not run.inside & RETRIEVER:
-            run.data = Retrieval("tool", run, text if isinstance(text, str) else None)
+        if not run.inside & RETRIEVER:
+            source = "tool_text" if self._levers.is_retrieval_tool(name) else "tool"
+            run.data = Retrieval(source, run, text if isinstance(text, str) else None)
 
-    def llm_started(
-        self,
-        run_id: UUID,
-        parent_id: UUID | None,
-        tags: Sequence[str] | None,
-        metadata: Mapping[str, Any] | None,
-        messages: Any,
-    ) -> None:
+    def llm_started(self, run: Run) -> None:
         """
         Note that a model is at work, which tells a stream that was closed from one that ended.
         """
-        run = self._start(LLM, run_id, parent_id, tags, metadata)
-        if run is not None and not run.inside & RETRIEVER:
+        if not run.inside & RETRIEVER:
             run.data = True
             run.request.open_llms += 1
 
-    # Ends
-
-    def chain_ended(self, outputs: Any, run_id: UUID, inputs: Any) -> None:
+    def chain_ended(self, run_id: UUID, outputs: Any, inputs: Any) -> None:
         """
         End the request, or look for documents in what a step of it returned.
         """
-        run = self.runs.live.get(run_id)
+        run = self._ending(run_id)
         if run is None:
             return
         request = run.request
         if run is request.root:
             self._finish(request, outputs=outputs, inputs=inputs)
-        elif request.sampled is not False and not run.inside & RETRIEVER:
+        elif not (outputs is None or isinstance(outputs, str) or run.inside & RETRIEVER or request.sampled is False):
             self._see_output(request, run, outputs)
+
+    def retriever_ended(self, run_id: UUID, documents: Any) -> None:
+        """
+        Keep what an outermost retriever found.
+        """
+        run = self._ending(run_id)
+        if run is None:
+            return
+        request = run.request
+        retrieval = run.data
+        if retrieval is not None and request.settle(self._sampler):
+            retrieval.end(convert.contexts_of(documents, self._reader))
+            request.add(retrieval)
+        if run is request.root:
+            self._finish(request)
+
+    def tool_ended(self, run_id: UUID, output: Any) -> None:
+        """
+        Keep the documents that a tool returned: as artifact, as they are, or as the text of a retrieval tool.
+        """
+        run = self._ending(run_id)
+        if run is None:
+            return
+        request = run.request
+        if run.data is not None and request.sampled is not False:
+            self._see_tool(request, run.data, output)
+        if run is request.root:
+            self._finish(request)
+
+    def llm_ended(self, run_id: UUID, response: Any) -> None:
+        """
+        Keep what a model answered, for requests whose own output tells no answer.
+        """
+        run = self._ending(run_id)
+        if run is None:
+            return
+        request = run.request
+        if self._llm_closed(run) and request.sampled is not False:
+            said = convert.model_answer(response)
+            if said is not None:
+                request.answer = said.text
+                request.response.update(said.facts)
+        if run is request.root:
+            self._finish(request, outputs=request.answer)
+
+    def failed(self, run_id: UUID, error: BaseException, inputs: Any) -> None:
+        """
+        Note a run that failed, or a graph that turns its flow by raising.
+        """
+        run = self._ending(run_id)
+        if run is None:
+            return
+        request = run.request
+        self._llm_closed(run)
+        flow = convert.control_flow(error)
+        if flow is None:
+            run.failed = True
+        elif flow == "interrupt":
+            request.interrupted = True
+        if run is request.root:
+            self._finish(request, inputs=inputs, error=error)
+
+    def record_contexts(self, run_id: UUID, documents: Any) -> bool:
+        """
+        Take documents that the application itself names; False when the run is not known.
+        """
+        run = self.runs.live.get(run_id)
+        if run is None:
+            return False
+        request = run.request
+        if request.settle(self._sampler):
+            contexts = convert.contexts_of(documents, self._reader)
+            request.add(Retrieval("explicit", None, contexts=contexts))
+        return True
+
+    def record_answer(self, run_id: UUID, text: Any) -> bool:
+        """
+        Take the answer that the application itself names; False when the run is not known.
+        """
+        run = self.runs.live.get(run_id)
+        if run is None:
+            return False
+        if run.request.sampled is not False:
+            run.request.explicit_answer = convert.answer_of(text)
+        return True
+
+    def _begin(
+        self, kind: int, run_id: UUID, tags: Sequence[str] | None, metadata: Mapping[str, Any] | None
+    ) -> Run | None:
+        request = Request(run_id, kind, Anchor.begin(), self._sampler, tags)
+        request.unit = bool(tags) and UNIT_TAG in (tags or ())
+        if metadata and request.sampled is not False:
+            request.overrides = {name: metadata[name] for name in OVERRIDES if name in metadata}
+            for key in _CONVERSATION_KEYS:
+                if isinstance(metadata.get(key), str):
+                    request.response["conversation_id"] = metadata[key]
+                    break
+        self.runs.begin(request)
+        if request.seeking:
+            self._seek(request, child=False)
+        return None if request.sampled is False else request.root
+
+    def _started_again(self, known: Run, tags: Sequence[str] | None) -> None:
+        """
+        Tell a handler that is attached twice, and so hears everything twice, from two requests under one id.
+        """
+        request = known.request
+        if known is request.root and tags is not request.token:
+            request.starts += 1
+
+    def _ending(self, run_id: UUID) -> Run | None:
+        run = self.runs.live.get(run_id)
+        if run is not None and run.request.seeking:
+            self._seek(run.request, child=run is not run.request.root)
+        return run
+
+    def _seek(self, request: Request, *, child: bool) -> None:
+        anchor = request.anchor
+        anchor.observe(_openinference_span(request.id), child=child)
+        if anchor.found is not None:
+            request.seeking = False
+            request.settle(self._sampler)
+
+    def _llm_closed(self, run: Run) -> bool:
+        if run.kind != LLM or not run.data:
+            return False
+        run.data = None
+        run.request.open_llms -= 1
+        return True
+
+    def _see_output(self, request: Request, run: Run, outputs: Any) -> None:
+        if request.retrieved:
+            return
+        documents = convert.documents_in(outputs)
+        if documents is not None and request.settle(self._sampler):
+            contexts = convert.contexts_of(documents, self._reader)
+            request.add(Retrieval("chain_output", run, contexts=contexts), alone=True)
+
+    def _see_tool(self, request: Request, retrieval: Retrieval, output: Any) -> None:
+        documents = convert.documents_in(getattr(output, "artifact", None)) or convert.documents_in(output)
+        if documents is not None:
+            retrieval.source = "tool"
+        elif retrieval.source == "tool_text":
+            text = convert.answer_of(output)
+            documents = [text] if text else []
+        if documents is not None and request.settle(self._sampler):
+            retrieval.end(convert.contexts_of(documents, self._reader))
+            request.add(retrieval)
+
+    def _finish(
+        self, request: Request, *, outputs: Any = None, inputs: Any = None, error: BaseException | None = None
+    ) -> None:
+        if not self.runs.end(request):
+            return
+        if not request.settle(self._sampler):
+            self._monitor.skip(request.anchor, seen=request.starts, rag=request.kind == CHAIN)
+            return
+        self._complete(request, outputs, inputs)
+        status = _status(request, error, streamed=inputs is not None)
+        self._monitor.submit(build(request, status, self._limits, sample_rate=self._sampler.rate))
+
+    def _complete(self, request: Request, outputs: Any, inputs: Any) -> None:
+        """
+        Fill in what only the end tells: a stream's input, the answer, the state that a resumed graph returns.
+        """
+        levers = self._levers
+        if inputs is not None:
+            request.question = levers.question(inputs) or request.question
+        if request.question is None and isinstance(outputs, Mapping):
+            request.question = convert.question_of(outputs)
+        if request.kind in (RETRIEVER, TOOL):
+            request.answer = None
+        elif outputs is not None:
+            request.answer = levers.answer(outputs, request.answer)
+        documents = levers.contexts(outputs)
+        if documents is not None:
+            request.add(Retrieval("explicit", None, contexts=convert.contexts_of(documents, self._reader)))
+        elif not request.retrievals and request.kind == CHAIN:
+            documents = convert.documents_in(outputs)
+            if documents is not None:
+                request.add(Retrieval("output", None, contexts=convert.contexts_of(documents, self._reader)))
+
+    def _give_up(self, request: Request) -> None:
+        self._monitor.submit(build(request, "evicted", self._limits, sample_rate=self._sampler.rate))
+
+
+def _status(request: Request, error: BaseException | None, *, streamed: bool) -> str:
+    if request.ambiguous:
+        return "ambiguous"
+    if request.interrupted or (error is not None and convert.control_flow(error) is not None):
+        return "interrupted"
+    if error is None:
+        # A synchronous stream that is closed early ends well, but before its model does.
+        return "partial" if streamed and request.open_llms > 0 else "ok"
+    if isinstance(error, GeneratorExit):
+        return "partial"
+    return "cancelled" if isinstance(error, _CANCELLED) else "error"
+
+
+def _openinference_span(run_id: Any) -> SpanLookup | None:
+    """
+    Return how to ask OpenInference for its span of a run; None where it is not at work. It is never imported here.
+    """
+    module = sys.modules.get(_OPENINFERENCE)
+    if module is None:
+        return None
+    instrumentor = module.LangChainInstrumentor()
+    if getattr(instrumentor, "_tracer", None) is None:
+        return None
+
+    def look_up() -> Span | None:
+        span: Span | None = instrumentor.get_span(run_id)
+        return span
+
+    return look_up
