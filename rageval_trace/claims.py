@@ -49,6 +49,9 @@ def _blocks(text: str) -> Iterator[str]:
     """
     Yield the stretches of *text* that sentences cannot cross, each on one line.
     """
+    if "\n" not in text and text[:1].isalpha():
+        yield from [line for line in text.splitlines() if line.strip()]
+        return
     lines: list[str] = []
     fenced = False
     for raw in text.splitlines():
@@ -91,10 +94,12 @@ _MARK = (
     r"|[\[(](?:source|sources|ref|see source)s?:\s*[^\])\n]{1,120}[\])])"
 )
 _CLOSERS = "\"'\u201d\u2019\u00bb)\\]}*_\u300d\u300f\uff09\u3011"
-_STOP = re.compile(
-    rf"(?:[.!?\u2026]+[{_CLOSERS}]*(?:\s*{_MARK})*(?=\s)|[\u3002\uff01\uff1f\uff61]+[{_CLOSERS}]*(?:\s*{_MARK})*)"
-)
-_LAST_WORD = re.compile(r"[^\s(\[\"'\u201c\u2018*_]+$")
+# One leading class, so that `re` scans for it; whether the stop ends the sentence is decided in `_ends_sentence`.
+_STOP = re.compile(rf"[.!?\u2026\u3002\uff01\uff1f\uff61]+[{_CLOSERS}]*(?:\s*{_MARK})*")
+_UNSPACED_STOPS = "\u3002\uff01\uff1f\uff61"
+_WINDOW = 40
+_NEXT_WORD = re.compile(r"[\s,;:.!?)]")
+_DOTTED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _OPENERS = "\"'\u201c\u2018\u00ab([{*_\u00bf\u00a1 "
 
 _NEVER_ENDS = frozenset(
@@ -115,32 +120,36 @@ _STARTERS = frozenset(
 )
 
 
-def _ends_sentence(before: str, stop: str, after: str) -> bool:
+def _ends_sentence(block: str, start: int, stop: re.Match[str]) -> bool:
     """
-    Decide whether a stop ends the sentence, from the text on both sides of it.
+    Decide whether a stop ends the sentence that began at *start*, from a window on both sides of it.
     """
-    following = after.lstrip(_OPENERS)
-    if not following:
+    end = stop.end()
+    rest = block[end : end + _WINDOW]
+    first = stop[0][0]
+    if not rest or first in _UNSPACED_STOPS:
         return True
-    if stop[0] in "\u3002\uff01\uff1f\uff61":
+    if not rest[0].isspace():
+        return False
+    following = rest.lstrip(_OPENERS)
+    if not following:
         return True
     if following[0].islower() and not following.startswith(("iP", "eB")):
         return False
-    if stop[0] != "." or stop.startswith(".."):
+    if first != "." or stop[0].startswith(".."):
         return True
-    found = _LAST_WORD.search(before)
-    word = found[0] if found else ""
-    lowered = word.lower().rstrip(".")
-    next_word = re.split(r"[\s,;:.!?)]", following, maxsplit=1)[0].lower()
+    before = block[max(start, stop.start() - _WINDOW) : stop.start()]
+    word = (before.rsplit(None, 1) or [""])[-1].lstrip(_OPENERS)
+    lowered = word.lower()
     if lowered in _NEVER_ENDS:
         return False
     if lowered in _BEFORE_A_NUMBER:
         return not following[0].isdigit()
-    initial = len(word) == 1 and word.isalpha() and word.isupper()
-    if initial or lowered in _SELDOM_ENDS or re.fullmatch(r"(?:[A-Za-z]\.)+[A-Za-z]", word):
-        return next_word in _STARTERS
+    initial = len(word) == 1 and word.isupper()
+    if initial or lowered in _SELDOM_ENDS or ("." in word and _DOTTED.fullmatch(word)):
+        return _NEXT_WORD.split(following, maxsplit=1)[0].lower() in _STARTERS
     # "1. Returns" opening a sentence is a number, not a sentence.
-    return not (word.isdigit() and len(word) <= 2 and not before[: -len(word)].strip())
+    return not (len(word) <= 2 and word.isdigit() and len(before.strip()) == len(word))
 
 
 def split_sentences(text: str) -> list[str]:
@@ -152,10 +161,10 @@ def split_sentences(text: str) -> list[str]:
     found: list[str] = []
     for block in _blocks(text):
         start = 0
-        for match in _STOP.finditer(block):
-            if _ends_sentence(block[start : match.start()], match[0], block[match.end() :]):
-                found.append(block[start : match.end()].strip())
-                start = match.end()
+        for stop in _STOP.finditer(block):
+            if _ends_sentence(block, start, stop):
+                found.append(block[start : stop.end()].strip())
+                start = stop.end()
         found.append(block[start:].strip())
     return [sentence for sentence in found if sentence]
 
@@ -165,6 +174,7 @@ def split_sentences(text: str) -> list[str]:
 _ANY_MARK = re.compile(_MARK, re.IGNORECASE)
 _BRACKETED = re.compile(r"\[([^\[\]\n]{1,120})\](?!\()")
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
+_MARK_HINTS = ("[", "\u3010", "(s", "(S", "(r", "(R")
 _LOOSE_SPACE = re.compile(r"\s+(?=[.,;:!?](?:\s|$))|\s{2,}")
 
 
@@ -185,7 +195,7 @@ def _take_marks(sentence: str, ids: Collection[str]) -> tuple[str, list[str]]:
     """
     Return the sentence without its citation marks, and what stood in them.
     """
-    if "[" not in sentence and "\u3010" not in sentence and "(" not in sentence:
+    if not any([hint in sentence for hint in _MARK_HINTS]):
         return sentence, []
     marks: list[str] = []
 
@@ -197,7 +207,7 @@ def _take_marks(sentence: str, ids: Collection[str]) -> tuple[str, list[str]]:
         parts = re.split(r"\s*[,;]\s*", match[1])
         return take(match) if all(part in ids for part in parts) else match[0]
 
-    plain = _ANY_MARK.sub(take, _LINK.sub(r"\1", sentence))
+    plain = _ANY_MARK.sub(take, _LINK.sub(r"\1", sentence) if "](" in sentence else sentence)
     if ids:
         plain = _BRACKETED.sub(take_id, plain)
     return (_LOOSE_SPACE.sub(lambda gap: " " if len(gap[0]) > 1 else "", plain).strip() if marks else plain), marks
@@ -217,15 +227,13 @@ def split_claims(
     Returns:
         The claims; empty for a blank answer and for one that only declines (see `is_abstention`).
     """
-    if not answer or is_abstention(answer):
-        return ()
-    claims: list[Claim] = []
-    for sentence in split_sentences(answer):
+    found: list[Claim] = []
+    for sentence in split_sentences(answer) if answer else ():
         plain, marks = _take_marks(sentence, ids)
-        tokens = tokenize(plain)
-        if not stopwords.issuperset(tokens):
-            claims.append(Claim(plain, tuple(marks), tuple(tokens)))
-    return tuple(claims)
+        found.append(Claim(plain, tuple(marks), tuple(tokenize(plain))))
+    if _only_decline(found):
+        return ()
+    return tuple([claim for claim in found if not stopwords.issuperset(claim.tokens)])
 
 
 def read_citations(claims: Sequence[Claim], ids: Sequence[str]) -> tuple[str, ...] | None:
@@ -279,6 +287,16 @@ _DECLINES = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# No pattern above matches a sentence without a word of each of these sets; most sentences are settled by that.
+_NEGATIONS = frozenset(
+    "not no never nothing cannot can't don't doesn't didn't couldn't isn't aren't wasn't unable unsure insufficient "
+    "unanswerable unknown n".split()
+)
+_WITHHOLDERS = frozenset(
+    "i i'm we we're unable able context contexts document documents documentation passage passages text texts source "
+    "sources information article articles excerpt excerpts material materials knowledge search result results record "
+    "records there available known unknown unanswerable idea answer data n".split()
+)
 _COURTESY = re.compile(
     r"^\W*(?:(?:i'm|i am|we're|we are)\s+(?:very\s+|so\s+)?sorry|sorry|apologies|my apologies|unfortunately\W*$"
     r"|please\s+(?:contact|reach|try|check|provide|rephrase|ask|consult|refer|let)|let me know|feel free"
@@ -297,17 +315,28 @@ def is_abstention(answer: str) -> bool:
     """
     Tell whether the answer only declines: every sentence says that it cannot be answered, or is a courtesy.
     """
-    if len(answer) > _LONGEST_ABSTENTION:
+    sentences = split_sentences(answer)
+    return _only_decline([Claim(sentence, (), tuple(tokenize(sentence))) for sentence in sentences])
+
+
+def _only_decline(sentences: Sequence[Claim]) -> bool:
+    if sum([len(sentence.text) for sentence in sentences]) > _LONGEST_ABSTENTION:
         return False
     declined = False
-    for sentence in split_sentences(answer.replace("\u2019", "'")):
-        if _DECLINES.search(sentence):
-            if _answers_after_all(sentence):
+    for sentence in sentences:
+        if _declines(sentence):
+            if _answers_after_all(sentence.text):
                 return False
             declined = True
-        elif not _COURTESY.match(sentence) and tokenize(sentence):
+        elif sentence.tokens and not _COURTESY.match(sentence.text.replace("\u2019", "'")):
             return False
     return declined
+
+
+def _declines(sentence: Claim) -> bool:
+    if _NEGATIONS.isdisjoint(sentence.tokens) or _WITHHOLDERS.isdisjoint(sentence.tokens):
+        return False
+    return _DECLINES.search(sentence.text.replace("\u2019", "'")) is not None
 
 
 def _answers_after_all(sentence: str) -> bool:

@@ -4,8 +4,7 @@ The judge that needs no key: word overlap with one context.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 
 from rageval_trace.models import Context, Verdict
 from rageval_trace.overlap import coverage
@@ -48,27 +47,21 @@ class LexicalJudge:
         """
         Judge each claim; see `Judge.judge_claims`.
         """
+        vocabularies = [frozenset(tokenize(context.text)) for context in contexts]
         wanted = [frozenset(content_tokens(tokenize(claim), self.stopwords)) for claim in claims]
-        held = [frozenset(tokenize(context.text)) for context in contexts]
-        return self.judge_words(wanted, held)
+        return [self.verdict(len(words), [len(words & held) for held in vocabularies]) for words in wanted]
 
-    def judge_words(
-        self, claims: Sequence[AbstractSet[Hashable]], contexts: Sequence[AbstractSet[Hashable]]
-    ) -> list[Verdict]:
+    def verdict(self, size: int, held: Sequence[int]) -> Verdict:
         """
-        Judge claims given as their distinct content words, against the words of each context.
+        Judge a claim of *size* distinct content tokens, of which each context holds so many.
         """
-        return [self._verdict(claim, contexts) for claim in claims]
-
-    def _verdict(self, claim: AbstractSet[Hashable], contexts: Sequence[AbstractSet[Hashable]]) -> Verdict:
-        if not claim:
+        if not size:
             return Verdict(False, None, reason="no content word")
-        shares = [coverage(claim, words) for words in contexts]
-        needed = self.threshold - _TOLERANCE
-        supporting = tuple([rank for rank, share in enumerate(shares) if share >= needed])
-        best = max(shares, default=0.0)
-        held = round(best * len(claim))
-        return Verdict(bool(supporting), best, supporting, reason=f"best context holds {held} of {len(claim)} words")
+        best = max(held, default=0)
+        needed = (self.threshold - _TOLERANCE) * size
+        if best < needed or not held:
+            return Verdict(False, best / size, reason=f"best context holds {best} of {size} words")
+        return Verdict(True, best / size, tuple([position for position, count in enumerate(held) if count >= needed]))
 
     def judge_relevance(self, question: str, answer: str) -> float | None:
         """

@@ -36,6 +36,10 @@ def verdict_judge(work: Workspace) -> tuple[str, str | None]:
 
     A judge that fell back on some claims is named by its fallback: the value is no longer its own.
     """
+    return work.once("verdict judge", _verdict_judge)
+
+
+def _verdict_judge(work: Workspace) -> tuple[str, str | None]:
     verdicts = work.verdicts
     error = next((verdict.error_type for verdict in verdicts if verdict.error_type and verdict.judge is None), None)
     stand_in = next((verdict.judge for verdict in verdicts if verdict.judge), None)
@@ -74,7 +78,7 @@ def _claim_metric(name: str, record: EvalRecord, config: EvalConfig | None) -> M
         kinds = Counter([verdict.error_type for verdict in work.verdicts if verdict.error_type])
         reason = f"{sum(kinds.values())} of {len(work.claims)} claims could not be judged"
         return MetricResult(name, None, reason, not lower, judge, error_type=error)
-    details = _evidence(work)
+    details = work.once("claim evidence", _evidence)
     broken, total = len(details["unsupported"]), len(work.claims)
     score = broken / total if lower else (total - broken) / total
     return MetricResult(name, score, f"{broken} of {total} claims unsupported", not lower, judge, details)

@@ -8,7 +8,7 @@ from rageval_trace.judges.base import Rating
 from rageval_trace.metrics.base import register, undefined
 from rageval_trace.metrics.workspace import Workspace, workspace
 from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
-from rageval_trace.overlap import count_found, mixed_precision
+from rageval_trace.overlap import count_found, count_pairs_found, mixed_precision
 
 __all__ = ["answer_relevance", "context_precision", "context_recall", "faithfulness"]
 
@@ -32,7 +32,8 @@ def faithfulness(record: EvalRecord, config: EvalConfig | None = None) -> Metric
         return undefined("faithfulness", f"{missing} not observed")
     work = workspace(record, config)
     total = len(work.answer_tokens)
-    found, pairs = work.count_answer_overlap()
+    found = count_found(work.answer_tokens, work.all_words)
+    pairs = count_pairs_found(work.answer_tokens, work.context_tokens)
     reason = f"{found} of {total} answer tokens are in the contexts" if total else "empty answer: nothing unsupported"
     details = {"counts": {"found": found, "tokens": total}, "pairs_found": pairs}
     return MetricResult("faithfulness", mixed_precision(found, pairs, total), reason, details=details)
@@ -58,8 +59,7 @@ def context_precision(record: EvalRecord, config: EvalConfig | None = None) -> M
     wanted = work.keywords
     if not wanted:
         return undefined("context_precision", "the question has no content token")
-    encoded = frozenset(work.encode(wanted))
-    shares = [len(encoded & words) / len(encoded) for words in work.context_words]
+    shares = [held / len(wanted) for held in work.held(wanted)]
     threshold = work.config.hit_threshold
     hits = sum([share >= threshold for share in shares])
     reason = f"{hits} of {len(shares)} chunks hold at least {threshold:g} of the question's keywords"
@@ -85,7 +85,7 @@ def context_recall(record: EvalRecord, config: EvalConfig | None = None) -> Metr
     truth = work.truth_tokens
     if not truth:
         return undefined("context_recall", "no ground truth")
-    found = count_found(work.encode(truth), work.all_words)
+    found = count_found(truth, work.all_words)
     reason = f"{found} of {len(truth)} ground-truth tokens are in the contexts"
     details = {"counts": {"found": found, "tokens": len(truth)}}
     return MetricResult("context_recall", found / len(truth), reason, details=details)

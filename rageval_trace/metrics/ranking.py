@@ -11,15 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import accumulate
+from typing import TypeAlias
 
 from rageval_trace.metrics.base import register, undefined
+from rageval_trace.metrics.workspace import Workspace, workspace
 from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
 
 __all__ = ["hit_rate", "mrr", "ndcg", "precision", "recall"]
 
 _NEEDS = ("contexts", "relevant_ids")
 _UNDEFINED_WHEN = "there are no relevant ids, or contexts were not observed"
-_DEFAULT_K = 5
 
 
 def _discount(rank: int) -> float:
@@ -62,19 +63,24 @@ def _grades(record: EvalRecord) -> Mapping[str, float]:
     return dict.fromkeys(relevant or (), 1.0)
 
 
-def _hits(
-    record: EvalRecord, config: EvalConfig | None
-) -> tuple[int, Mapping[str, float], list[tuple[int, str]]] | None:
+_Hits: TypeAlias = "tuple[int, Mapping[str, float], list[tuple[int, str]]]"
+
+
+def _hits(record: EvalRecord, config: EvalConfig | None) -> _Hits | None:
     """
     Return k, the grades, and (1-based rank, id) of each relevant chunk in the top k; None when undefined.
     """
     if record.contexts is None or not record.relevant_ids:
         return None
-    grades = _grades(record)
+    return workspace(record, config).once("relevant hits", _find_hits)
+
+
+def _find_hits(work: Workspace) -> _Hits | None:
+    grades = _grades(work.record)
     if not grades:
         return None
-    k = config.k if config else _DEFAULT_K
-    ranked = _ranked_ids(record, k)
+    k = work.config.k
+    ranked = _ranked_ids(work.record, k)
     return k, grades, [(rank, key) for rank, key in enumerate(ranked, 1) if key is not None and key in grades]
 
 

@@ -1,10 +1,7 @@
 """
 What the metrics of one record share: tokens, claims and verdicts, each made once and only when asked for.
 
-`evaluate_record` opens a workspace; a metric called alone makes its own. The words that the formulas ask about (of
-the answer, the question and the reference) get one character each, and every other word of a context is a blank:
-a context becomes a short string on which `set`, `in` and counting run in C. That pays about 1.7 times on cold
-records against sets of strings; `rageval_trace.overlap` holds the plain definitions and the tests compare the two.
+`evaluate_record` opens a workspace; a metric called alone makes its own.
 """
 
 from __future__ import annotations
@@ -13,20 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime, timezone
-from itertools import repeat
 from typing import Any, Generic, TypeVar, overload
 
 from rageval_trace.claims import Claim, is_abstention, read_citations, split_claims
 from rageval_trace.judges.base import Judge, judge_name
 from rageval_trace.judges.lexical import LexicalJudge
 from rageval_trace.models import Context, EvalConfig, EvalRecord, Verdict
-from rageval_trace.overlap import count_found
 from rageval_trace.text import tokenize
 
 __all__ = ["Workspace", "open_workspace", "workspace"]
 
 _DEFAULT_CONFIG = EvalConfig()
-_BLANK = "\0"
 T = TypeVar("T")
 
 
@@ -67,6 +61,16 @@ class Workspace:
         self.record = record
         self.config = config
 
+    def once(self, key: str, compute: Callable[[Workspace], T]) -> T:
+        """
+        Return what *compute* made of this workspace, made at the first call with this *key*.
+        """
+        made: dict[str, Any] = self.__dict__
+        if key not in made:
+            made[key] = compute(self)
+        value: T = made[key]
+        return value
+
     @_Lazy
     def contexts(self) -> tuple[Context, ...]:
         """
@@ -102,68 +106,25 @@ class Workspace:
         """
         return frozenset(tokenize(self.record.question)) - self.config.stopwords
 
-    # --------------------------------------------------------------------------------- encoded words
-
-    @_Lazy
-    def codes(self) -> dict[str, str]:
-        """
-        One character for each word that a formula asks about.
-        """
-        words = dict.fromkeys(self.answer_tokens)
-        words.update(dict.fromkeys(self.truth_tokens))
-        words.update(dict.fromkeys(sorted(self.keywords)))
-        for claim in self.claims:
-            words.update(dict.fromkeys(claim.tokens))
-        return {word: chr(code) for code, word in enumerate(words, 1)}
-
-    @_Lazy
-    def encoded_contexts(self) -> list[str]:
-        """
-        Each chunk as one character a token, blank for words that no formula asks about.
-        """
-        code = self.codes.get
-        return ["".join(map(code, tokens, repeat(_BLANK))) for tokens in self.context_tokens]
-
     @_Lazy
     def context_words(self) -> list[frozenset[str]]:
         """
-        The distinct encoded words of each chunk.
+        The distinct tokens of each chunk.
         """
-        return [frozenset(encoded) for encoded in self.encoded_contexts]
+        return [frozenset(tokens) for tokens in self.context_tokens]
 
     @_Lazy
     def all_words(self) -> frozenset[str]:
         """
-        The distinct encoded words of all chunks together.
+        The distinct tokens of all chunks together.
         """
-        return frozenset().union(*self.context_words) - {_BLANK}
+        return frozenset().union(*self.context_words)
 
-    def encode(self, words: Any) -> str:
+    def held(self, words: frozenset[str]) -> list[int]:
         """
-        Encode words that are all in `codes`.
+        Count, for each chunk, how many of these words it holds.
         """
-        return "".join([self.codes[word] for word in words])
-
-    def count_answer_overlap(self) -> tuple[int, int]:
-        """
-        Count the answer's tokens and neighbouring tokens found in the chunks (see `overlap.mixed_precision`).
-        """
-        answer = self.encode(self.answer_tokens)
-        known = self.all_words
-        # A blank between chunks keeps pairs from spanning two of them.
-        joined = _BLANK.join(self.encoded_contexts)
-        met: dict[str, bool] = {}
-        pairs = 0
-        previous = _BLANK
-        for current in answer:
-            if previous in known and current in known:
-                pair = previous + current
-                seen = met.get(pair)
-                if seen is None:
-                    seen = met[pair] = pair in joined
-                pairs += seen
-            previous = current
-        return count_found(answer, known), pairs
+        return [len(words & chunk) for chunk in self.context_words]
 
     # --------------------------------------------------------------------------------- claims, verdicts
 
@@ -188,10 +149,10 @@ class Workspace:
     @_Lazy
     def claim_words(self) -> list[frozenset[str]]:
         """
-        The distinct encoded content words of each claim.
+        The distinct content tokens of each claim.
         """
         stopwords = self.config.stopwords
-        return [frozenset(self.encode([t for t in claim.tokens if t not in stopwords])) for claim in self.claims]
+        return [frozenset(claim.tokens) - stopwords for claim in self.claims]
 
     @_Lazy
     def judge(self) -> Judge:
@@ -220,7 +181,7 @@ class Workspace:
             return []
         judge = self.judge
         if type(judge) is LexicalJudge and judge.stopwords == self.config.stopwords:
-            return judge.judge_words(self.claim_words, self.context_words)
+            return [judge.verdict(len(words), self.held(words)) for words in self.claim_words]
         verdicts = list(judge.judge_claims([claim.text for claim in self.claims], self.contexts))
         if len(verdicts) != len(self.claims):
             raise ValueError(f"judge gave {len(verdicts)} verdicts on {len(self.claims)} claims")
