@@ -7,7 +7,7 @@ from __future__ import annotations
 import importlib
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
@@ -168,6 +168,7 @@ def evaluate(
     metrics: Iterable[str] | None = None,
     use_judge: bool = False,
     keep_results: bool = True,
+    on_result: Callable[[RecordResult], None] | None = None,
 ) -> Scorecard:
     """
     Score records and add them up.
@@ -179,6 +180,7 @@ def evaluate(
         metrics: Names; the built-in set for None.
         use_judge: Ask `LLMJudge()` when *judge* is None.
         keep_results: Keep every record in the scorecard; else only the worst, in constant memory.
+        on_result: Called with each record's results as they are there, so that a caller can keep or write them.
 
     Returns:
         The scorecard. Means leave out the records where a metric is undefined or failed.
@@ -192,5 +194,8 @@ def evaluate(
     selected = select(metrics)
     builder = ScorecardBuilder({metric.name: metric.higher_is_better for metric in selected}, keep_results)
     for record in records:
-        builder.add(_score(record, config, selected, record_judge, None), _now_source(record, config))
-    return builder.build(scoring_version=SCORING_VERSION, evaluator_version=evaluator_version(config))
+        scored = _score(record, config, selected, record_judge, None)
+        builder.add(scored, _now_source(record, config))
+        if on_result is not None:
+            on_result(scored)
+    return builder.build(scoring_version=SCORING_VERSION, evaluator_version=evaluator_version(config), config=config)

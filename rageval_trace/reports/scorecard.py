@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rageval_trace.models import EvalRecord, MetricResult
+from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
 from rageval_trace.reports.tally import MetricSummary, Tally
 
 __all__ = ["PIPELINE_METRICS", "MetricSummary", "RecordResult", "Scorecard", "ScorecardBuilder"]
@@ -60,6 +60,7 @@ class Scorecard:
         now_source: What freshness took for now: `config`, `asked_at` or `wall clock`; None when nothing was dated.
         scoring_version: The version of the formulas.
         evaluator_version: That, with a digest of the config.
+        config: How they were scored.
     """
 
     metrics: Mapping[str, MetricSummary]
@@ -69,6 +70,7 @@ class Scorecard:
     now_source: str | None
     scoring_version: int
     evaluator_version: str
+    config: EvalConfig = field(default_factory=EvalConfig)
 
     @property
     def means(self) -> dict[str, float | None]:
@@ -147,6 +149,22 @@ class Scorecard:
 
         return format_text(self)
 
+    def to_json(self) -> str:
+        """
+        Return the scorecard as a JSON report; see the published schema.
+        """
+        from rageval_trace.reports.json_report import to_json  # noqa: PLC0415  # as above
+
+        return to_json(self)
+
+    def to_markdown(self) -> str:
+        """
+        Return the scorecard as Markdown fit for a pull request's comment.
+        """
+        from rageval_trace.reports.markdown import to_markdown  # noqa: PLC0415  # as above
+
+        return to_markdown(self)
+
 
 @dataclass(slots=True)
 class ScorecardBuilder:
@@ -189,7 +207,7 @@ class ScorecardBuilder:
             bisect.insort(self._worst, (key, result), key=lambda entry: entry[0])
             del self._worst[_WORST_KEPT:]
 
-    def build(self, *, scoring_version: int, evaluator_version: str) -> Scorecard:
+    def build(self, *, scoring_version: int, evaluator_version: str, config: EvalConfig) -> Scorecard:
         """
         Return the scorecard of what was added so far.
         """
@@ -202,4 +220,5 @@ class ScorecardBuilder:
             now_source=next((source for source in order if source in self._now_sources), None),
             scoring_version=scoring_version,
             evaluator_version=evaluator_version,
+            config=config,
         )
