@@ -8,16 +8,18 @@ After parsing, `args` always has `now`, `metrics`, `judge`, `out` and `json`.
 from __future__ import annotations
 
 import argparse
+import importlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from rageval_trace.models import parse_timestamp
 
-__all__ = ["JUDGES", "add_global", "add_output", "add_scoring", "spell_out_judge"]
+__all__ = ["JUDGES", "add_global", "add_output", "add_scoring", "judge_named", "spell_out_judge"]
 
+_JUDGE_CLASSES = {"llm": "LLMJudge", "claude": "ClaudeJudge", "lexical": "LexicalJudge"}
 # The words that may follow --judge; bare, it means the first.
-JUDGES = ("llm", "claude", "lexical")
+JUDGES = tuple(_JUDGE_CLASSES)
 
 
 def add_global(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +47,15 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     `args.out` is a path or None, `args.json` a bool: print nothing but JSON.
     """
     _output(parser, default=argparse.SUPPRESS, json_default=argparse.SUPPRESS)
+
+
+def judge_named(name: str | None) -> Any:
+    """
+    Return the judge that `args.judge` names; None when it names none, and the lexical one judges.
+    """
+    if name is None:
+        return None
+    return getattr(importlib.import_module("rageval_trace"), _JUDGE_CLASSES[name])()
 
 
 def spell_out_judge(words: Sequence[str]) -> list[str]:
