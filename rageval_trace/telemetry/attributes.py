@@ -12,7 +12,7 @@ from typing import Any
 
 from rageval_trace.models import MetricResult
 from rageval_trace.telemetry import names
-from rageval_trace.telemetry.content import plain
+from rageval_trace.telemetry.content import known, plain
 from rageval_trace.telemetry.payload import Evaluation
 from rageval_trace.telemetry.results import Sorted
 
@@ -31,9 +31,9 @@ def evaluation_attributes(evaluation: Evaluation, found: Sorted) -> dict[str, An
     attributes: dict[str, Any] = {
         names.OPERATION_NAME: names.OPERATION_EVALUATION,
         names.OI_SPAN_KIND: names.OI_EVALUATOR,
-        names.PIPELINE: plain(evaluation.pipeline),
+        names.PIPELINE: known(evaluation.pipeline),
         names.STATUS: evaluation.status,
-        names.JUDGE: plain(evaluation.judge),
+        names.JUDGE: known(evaluation.judge),
         names.EVALUATOR_VERSION: evaluation.evaluator_version,
         names.SAMPLE_RATE: float(evaluation.sample_rate),
         names.SELECTION: evaluation.selection,
@@ -64,7 +64,7 @@ def verdict_attributes(evaluation: Evaluation) -> dict[str, Any]:
         return {}
     attributes: dict[str, Any] = {names.VERDICT: evaluation.verdict}
     if evaluation.weakest is not None:
-        attributes[names.WEAKEST] = plain(evaluation.weakest)
+        attributes[names.WEAKEST] = known(evaluation.weakest)
         if evaluation.weakest_score is not None:
             attributes[names.WEAKEST_SCORE] = float(evaluation.weakest_score)
     return attributes
@@ -98,19 +98,16 @@ def _add_claims(attributes: dict[str, Any], results: Mapping[str, MetricResult])
     Add how many claims there are, which of them nothing supports, and which contexts support none.
     """
     for name in _GROUNDING:
-        details = results[name].details if name in results else {}
-        unsupported = details.get("unsupported")
-        counts = details.get("counts")
-        if unsupported is None or not isinstance(counts, Mapping) or "claims" not in counts:
-            continue
-        index = [item["index"] for item in unsupported[:_MAX_ITEMS]]
-        attributes[names.CLAIMS_TOTAL] = int(counts["claims"])
-        attributes[names.CLAIMS_UNSUPPORTED] = int(counts.get("unsupported", len(unsupported)))
-        attributes[names.CLAIMS_UNSUPPORTED_INDEX] = index
-        break
-    unused = results[_UTILISATION].details.get("unused") if _UTILISATION in results else None
-    if unused is not None:
-        attributes[names.CONTEXTS_UNUSED] = list(unused[:_MAX_ITEMS])
+        details = results[name].details if name in results else None
+        if details and "unsupported" in details and "counts" in details:
+            unsupported, counts = details["unsupported"], details["counts"]
+            attributes[names.CLAIMS_TOTAL] = int(counts["claims"])
+            attributes[names.CLAIMS_UNSUPPORTED] = int(counts["unsupported"])
+            attributes[names.CLAIMS_UNSUPPORTED_INDEX] = [int(item["index"]) for item in unsupported[:_MAX_ITEMS]]
+            break
+    details = results[_UTILISATION].details if _UTILISATION in results else None
+    if details and "unused" in details:
+        attributes[names.CONTEXTS_UNUSED] = [int(rank) for rank in details["unused"][:_MAX_ITEMS]]
 
 
 def _add_scores(attributes: dict[str, Any], evaluation: Evaluation, defined: Mapping[str, float]) -> None:
@@ -131,4 +128,4 @@ def _score_key(name: str) -> str:
 
 
 def _names(metrics: Iterable[str]) -> list[str]:
-    return [plain(name) for name in list(metrics)[:_MAX_ITEMS]]
+    return [known(name) for name in list(metrics)[:_MAX_ITEMS]]

@@ -7,13 +7,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 from rageval_trace.models import Context
 from rageval_trace.telemetry.faults import Faults
 from rageval_trace.telemetry.payload import EmitOptions
 
-__all__ = ["MAX_BYTES", "Content", "plain"]
+__all__ = ["MAX_BYTES", "Content", "known", "plain"]
 
 # Tempo cuts every value at 2048 bytes, which makes half a JSON document of a whole one.
 MAX_BYTES = 2000
@@ -28,6 +29,10 @@ def plain(text: object, limit: int = 256) -> str:
     """
     short = str(text)[:limit]
     return short if short.isascii() else short.encode("utf-8", "replace").decode()
+
+
+known = lru_cache(maxsize=1024)(plain)
+known.__doc__ = "Return `plain(text)` of a name that comes again and again: a metric, a pipeline, a judge."
 
 
 class Content:

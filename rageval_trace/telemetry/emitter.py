@@ -24,7 +24,7 @@ from opentelemetry.trace import (
 from rageval_trace.telemetry import names
 from rageval_trace.telemetry.anchor import Anchor
 from rageval_trace.telemetry.attributes import evaluation_attributes, verdict_attributes
-from rageval_trace.telemetry.content import Content, plain
+from rageval_trace.telemetry.content import Content, known
 from rageval_trace.telemetry.events import ResultEvent, result_events
 from rageval_trace.telemetry.faults import Faults
 from rageval_trace.telemetry.instruments import Instruments
@@ -130,15 +130,14 @@ class Emitter:
         self._try("a queue's change not counted", self._instruments.queue_changed, delta)
 
     def _emit(self, evaluation: Evaluation, anchor: Anchor) -> SpanContext | None:
-        found = sort_results(evaluation.results)
+        found = sort_results(evaluation)
         own = self._try("no evaluation span", self._trace, evaluation, found, anchor)
         target = anchor.target or own
         kept = _sampled(target) and _sampled(own)
-        context = _context(target)
         if self._metrics.on:
-            self._try("no metrics of an evaluation", self._instruments.record, evaluation, found, context)
+            self._try("no metrics of an evaluation", self._instruments.record, evaluation, found, _context(target))
         if kept and self._log_events and self._logs.on:
-            self._try("no log events of an evaluation", self._log, evaluation, found, context)
+            self._try("no log events of an evaluation", self._log, evaluation, found, target)
         if self.options.annotate_parent:
             self._try("an evaluated span not annotated", _annotate, evaluation, anchor.span)
         return own if kept else None
@@ -167,7 +166,7 @@ class Emitter:
             events = []
         now = self._clock()
         span: Span = self._traces.source.start_span(
-            names.SPAN_EVALUATION.format(pipeline=plain(evaluation.pipeline)),
+            names.SPAN_EVALUATION.format(pipeline=known(evaluation.pipeline)),
             _context(target),
             SpanKind.INTERNAL,
             attributes,
@@ -188,12 +187,15 @@ class Emitter:
         wanted = mode == "always" or (mode == "auto" and not anchor.instrumented)
         return wanted and anchor.request is None and evaluation.started_ns > 0
 
-    def _log(self, evaluation: Evaluation, found: Sorted, context: Context) -> None:
+    def _log(self, evaluation: Evaluation, found: Sorted, target: SpanContext | None) -> None:
         """
         Send log records in the context of the evaluated span.
         """
-        now = self._clock()
-        for event in self._events(evaluation, found, "log", self.options.capture_events):
+        events = self._events(evaluation, found, "log", self.options.capture_events)
+        if not events:
+            return
+        now, context = self._clock(), _context(target)
+        for event in events:
             self._logs.source.emit(
                 event_name=names.EVENT_RESULT,
                 timestamp=now,
@@ -204,6 +206,8 @@ class Emitter:
 
     def _events(self, evaluation: Evaluation, found: Sorted, channel: str, capture: bool) -> list[ResultEvent]:
         everything = f"{channel}-all" in self.options.events
+        if not found.notable and not everything:
+            return []
         return result_events(evaluation, found, self._content, everything=everything, capture=capture)
 
     def _try(self, loss: str, step: Callable[..., _T], *arguments: Any) -> _T | None:

@@ -5,7 +5,7 @@ The event `gen_ai.evaluation.result`: one result in words, on the span, in the l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,27 +41,17 @@ def result_events(
     evaluation: Evaluation, found: Sorted, content: Content, *, everything: bool, capture: bool
 ) -> list[ResultEvent]:
     """
-    Return the events of one channel, in the order of the results.
+    Return the events of one channel.
 
     Args:
         evaluation: What to tell.
         found: Its results, sorted.
         content: Lets text out.
-        everything: Every defined result; otherwise those that breached, failed, or come from an LLM judge.
+        everything: Every result that is defined or failed; otherwise only the notable ones.
         capture: Content may stand on this channel.
     """
-    return [
-        _event(evaluation, name, found, content if capture else None) for name in _chosen(evaluation, found, everything)
-    ]
-
-
-def _chosen(evaluation: Evaluation, found: Sorted, everything: bool) -> Iterator[str]:
-    breached = evaluation.breached
-    for name, result in evaluation.results.items():
-        if name in found.failed or (
-            name in found.defined and (everything or name in breached or result.judge not in names.DETERMINISTIC_JUDGES)
-        ):
-            yield name
+    chosen = [*found.defined, *found.failed] if everything else found.notable
+    return [_event(evaluation, name, found, content if capture else None) for name in chosen]
 
 
 def _event(evaluation: Evaluation, name: str, found: Sorted, content: Content | None) -> ResultEvent:

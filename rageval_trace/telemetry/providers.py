@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Signal", "log_signal", "meter_signal", "own_context", "severity", "tracer_signal"]
 
+# Where the API keeps its proxies and no-op providers.
 _API = ("opentelemetry.trace", "opentelemetry.metrics", "opentelemetry._logs")
 
 
@@ -33,26 +34,31 @@ class Signal:
     """
     A tracer, meter or logger, and whether a provider stands behind it.
 
-    Attributes:
+    Args:
         source: The tracer, meter or logger; None only where the API has no logs.
+        provider: The provider it was made by; None for the global one.
+        current: Gives the global provider.
     """
 
-    __slots__ = ("_on", "_provider", "source")
+    __slots__ = ("_current", "_on", "source")
 
-    def __init__(self, source: Any, provider: Callable[[], object]) -> None:
+    def __init__(self, source: Any, provider: object | None, current: Callable[[], object]) -> None:
         self.source = source
-        self._provider = provider
-        self._on = False
+        self._on = provider is not None and _implements(provider)
+        self._current = current if provider is None else None
 
     @property
     def on(self) -> bool:
         """
         Return whether more than the API's own no-op provider is set; once true, it stays so.
         """
-        if not self._on:
-            module = type(self._provider()).__module__
-            self._on = not any([module == name or module.startswith(f"{name}.") for name in _API])
+        if not self._on and self._current is not None:
+            self._on = _implements(self._current())
         return self._on
+
+
+def _implements(provider: object) -> bool:
+    return not type(provider).__module__.startswith(_API)
 
 
 def tracer_signal(provider: TracerProvider | None) -> Signal:
@@ -60,7 +66,7 @@ def tracer_signal(provider: TracerProvider | None) -> Signal:
     Return our tracer of this provider, or of the global one.
     """
     tracer: Tracer = trace.get_tracer(SCOPE, __version__, provider)
-    return Signal(tracer, trace.get_tracer_provider if provider is None else lambda: provider)
+    return Signal(tracer, provider, trace.get_tracer_provider)
 
 
 def meter_signal(provider: MeterProvider | None) -> Signal:
@@ -68,7 +74,7 @@ def meter_signal(provider: MeterProvider | None) -> Signal:
     Return our meter of this provider, or of the global one.
     """
     meter: Meter = metrics.get_meter(SCOPE, __version__, provider)
-    return Signal(meter, metrics.get_meter_provider if provider is None else lambda: provider)
+    return Signal(meter, provider, metrics.get_meter_provider)
 
 
 def log_signal(provider: LoggerProvider | None) -> Signal:
@@ -76,9 +82,9 @@ def log_signal(provider: LoggerProvider | None) -> Signal:
     Return our logger of this provider, or of the global one.
     """
     if logs is None:  # pragma: no cover
-        return Signal(None, metrics.NoOpMeterProvider)
+        return Signal(None, metrics.NoOpMeterProvider(), metrics.get_meter_provider)
     logger: Logger = logs.get_logger(SCOPE, __version__, provider)
-    return Signal(logger, logs.get_logger_provider if provider is None else lambda: provider)
+    return Signal(logger, provider, logs.get_logger_provider)
 
 
 def severity(name: str) -> Any:
