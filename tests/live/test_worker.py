@@ -108,7 +108,7 @@ def test_a_dropped_worker_takes_its_thread_with_it() -> None:
     deadline = time.monotonic() + 5
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert before == threading.active_count()
+    assert threading.active_count() <= before  # a thread of an earlier test may have ended meanwhile
 
 
 def test_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
