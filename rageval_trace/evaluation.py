@@ -48,7 +48,7 @@ def evaluate_record(
     record: EvalRecord,
     config: EvalConfig | None = None,
     *,
-    metrics: Iterable[str] | None = None,
+    metrics: Iterable[str | Metric] | None = None,
     judge: Judge | RecordJudge | None = None,
     deadline: float | None = None,
 ) -> RecordResult:
@@ -58,7 +58,7 @@ def evaluate_record(
     Args:
         record: What to score.
         config: How; the defaults for None.
-        metrics: Names; the built-in set for None.
+        metrics: Names, or declarations; the built-in set for None.
         judge: Who judges claims, instead of the config's judge; or one that judges whole records.
         deadline: A `time.monotonic` value, checked between metrics; those it overtakes fail with `TimeoutError`.
 

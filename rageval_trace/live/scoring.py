@@ -13,7 +13,7 @@ from rageval_trace.evaluation import evaluate_record, evaluator_version, live_me
 from rageval_trace.gates import LiveVerdict, Threshold, judge_results, parse_thresholds
 from rageval_trace.judges.base import Judge, RecordJudge, judge_name
 from rageval_trace.judges.lexical import LexicalJudge
-from rageval_trace.metrics import base
+from rageval_trace.metrics import Metric, base
 from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
 
 __all__ = ["Scored", "Scorer"]
@@ -126,8 +126,8 @@ class Scorer:
         """
         return None if self.judge is None else judge_name(self.judge)
 
-    def _wanted(self, record: EvalRecord) -> list[str]:
-        return [metric.name for metric in live_metrics(record, self.metrics)]
+    def _wanted(self, record: EvalRecord) -> tuple[Metric, ...]:
+        return live_metrics(record, self.metrics)
 
     def _scored(self, results: Mapping[str, MetricResult], judge: str, began: float) -> Scored:
         abstained = _abstained(results)

@@ -125,9 +125,9 @@ def get(name: str) -> Metric:
     return found
 
 
-def select(wanted: Iterable[str] | None = None) -> tuple[Metric, ...]:
+def select(wanted: Iterable[str | Metric] | None = None) -> tuple[Metric, ...]:
     """
-    Return the metrics of these names in the order given, each once; the default set for None.
+    Return the metrics of these names, or declarations, in the order given and each once; the default set for None.
 
     Raises:
         UnknownMetricError: naming the known ones.
@@ -137,7 +137,7 @@ def select(wanted: Iterable[str] | None = None) -> tuple[Metric, ...]:
         return tuple([metric for metric in _registry.values() if metric.default])
     if isinstance(wanted, str):
         raise TypeError(f"metrics is one string, {wanted!r}: expected a sequence of names")
-    return tuple([get(name) for name in dict.fromkeys(wanted)])
+    return tuple([one if isinstance(one, Metric) else get(one) for one in dict.fromkeys(wanted)])
 
 
 def load_plugins(wanted: Iterable[str] | None = None) -> None:

@@ -8,7 +8,7 @@ from rageval_trace.judges.base import Rating
 from rageval_trace.metrics.base import register, undefined
 from rageval_trace.metrics.workspace import Workspace, workspace
 from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
-from rageval_trace.overlap import count_found, count_pairs_found, mixed_precision
+from rageval_trace.overlap import count_found, mixed_precision
 
 __all__ = ["answer_relevance", "context_precision", "context_recall", "faithfulness"]
 
@@ -33,7 +33,7 @@ def faithfulness(record: EvalRecord, config: EvalConfig | None = None) -> Metric
     work = workspace(record, config)
     total = len(work.answer_tokens)
     found = count_found(work.answer_tokens, work.all_words)
-    pairs = count_pairs_found(work.answer_tokens, work.context_tokens)
+    pairs = work.count_answer_pairs()
     reason = f"{found} of {total} answer tokens are in the contexts" if total else "empty answer: nothing unsupported"
     details = {"counts": {"found": found, "tokens": total}, "pairs_found": pairs}
     return MetricResult("faithfulness", mixed_precision(found, pairs, total), reason, details=details)

@@ -10,17 +10,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime, timezone
+from itertools import pairwise
 from typing import Any, Generic, TypeVar, overload
 
 from rageval_trace.claims import Claim, is_abstention, read_citations, split_claims
 from rageval_trace.judges.base import Judge, judge_name
 from rageval_trace.judges.lexical import LexicalJudge
 from rageval_trace.models import Context, EvalConfig, EvalRecord, Verdict
+from rageval_trace.overlap import count_found
 from rageval_trace.text import tokenize
+from rageval_trace.tokenized import TokenCache, TokenizedText
 
 __all__ = ["Workspace", "open_workspace", "workspace"]
 
 _DEFAULT_CONFIG = EvalConfig()
+_cache = TokenCache()
 T = TypeVar("T")
 
 
@@ -79,11 +83,18 @@ class Workspace:
         return self.record.contexts or ()
 
     @_Lazy
+    def tokenized_contexts(self) -> list[TokenizedText]:
+        """
+        Each chunk with its tokens.
+        """
+        return [_cache.get(context.text) for context in self.contexts]
+
+    @_Lazy
     def context_tokens(self) -> list[list[str]]:
         """
         The tokens of each chunk.
         """
-        return [tokenize(context.text) for context in self.contexts]
+        return [text.tokens for text in self.tokenized_contexts]
 
     @_Lazy
     def answer_tokens(self) -> list[str]:
@@ -111,7 +122,7 @@ class Workspace:
         """
         The distinct tokens of each chunk.
         """
-        return [frozenset(tokens) for tokens in self.context_tokens]
+        return [text.words for text in self.tokenized_contexts]
 
     @_Lazy
     def all_words(self) -> frozenset[str]:
@@ -119,6 +130,19 @@ class Workspace:
         The distinct tokens of all chunks together.
         """
         return frozenset().union(*self.context_words)
+
+    def count_answer_pairs(self) -> int:
+        """
+        Count the occurrences of neighbouring answer tokens that also stand next to each other inside one chunk.
+
+        The plain definition is `overlap.count_pairs_found`.
+        """
+        pairs = list(pairwise(self.answer_tokens))
+        wanted = set(pairs)
+        found: set[tuple[str, str]] = set()
+        for text in self.tokenized_contexts:
+            found.update(text.shared_pairs(wanted))
+        return count_found(pairs, found)
 
     def held(self, words: frozenset[str]) -> list[int]:
         """
