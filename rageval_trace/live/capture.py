@@ -124,7 +124,9 @@ def build(request: Request, status: str, limits: Limits, *, sample_rate: float =
         sample_rate: The probability with which it was taken.
     """
     retrievals = sorted(request.retrievals, key=lambda one: one.started_ns)
-    source, used = _effective(retrievals)
+    # What a retry or fallback replaced does not count; in a request that failed itself, everything is evidence.
+    standing = [one for one in retrievals if one.contexts is not None and not (status == "ok" and one.failed)]
+    source, used = _effective(standing)
     contexts = _union(used, limits) if source is not None else None
     answer = limits.cut(request.answer if request.explicit_answer is None else request.explicit_answer)
     if status == "ok" and contexts is None:
@@ -177,7 +179,7 @@ def _effective(retrievals: Sequence[Retrieval]) -> tuple[str | None, list[Retrie
     """
     observed: list[tuple[str, list[Retrieval]]] = []
     for source in _SOURCES:
-        group = [one for one in retrievals if one.source == source and one.contexts is not None and not one.failed]
+        group = [one for one in retrievals if one.source == source]
         if any(one.contexts for one in group):
             return source, _latest(group)
         if group:

@@ -90,6 +90,7 @@ def test_a_failed_attempt_counts_for_nothing(request_: Request, limits: Limits) 
     ]
 
     assert ["b"] == ids(build(request_, "ok", limits))
+    assert ["a", "b"] == ids(build(request_, "error", limits))
 
 
 def test_a_node_run_again_replaces_and_a_node_fanned_out_adds(request_: Request, limits: Limits) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from langchain_core.runnables.config import var_child_runnable_config
 from opentelemetry.trace import Span
 
 from rageval_trace.live.capture import OVERRIDES, Limits, build
@@ -76,6 +77,8 @@ class Tracker:
         if parent is None:
             if parent_id is not None and self.runs.is_late(run_id, parent_id):
                 return None
+            parent = live.get(_surrounding_run())
+        if parent is None:
             return self._begin(kind, run_id, tags, metadata)
         if tags and UNIT_TAG in tags and kind == CHAIN and not parent.request.unit:
             return self._begin(kind, run_id, tags, metadata)
@@ -294,11 +297,11 @@ class Tracker:
         if not request.settle(self._sampler):
             self._monitor.skip(request.anchor, seen=request.starts, rag=request.kind == CHAIN)
             return
-        self._complete(request, outputs, inputs)
         status = _status(request, error, streamed=inputs is not None)
+        self._complete(request, outputs, inputs, failed=status in ("error", "cancelled"))
         self._monitor.submit(build(request, status, self._limits, sample_rate=self._sampler.rate))
 
-    def _complete(self, request: Request, outputs: Any, inputs: Any) -> None:
+    def _complete(self, request: Request, outputs: Any, inputs: Any, *, failed: bool) -> None:
         """
         Fill in what only the end tells: a stream's input, the answer, the state that a resumed graph returns.
         """
@@ -307,7 +310,7 @@ class Tracker:
             request.question = levers.question(inputs) or request.question
         if request.question is None and isinstance(outputs, Mapping):
             request.question = convert.question_of(outputs)
-        if request.kind in (RETRIEVER, TOOL):
+        if request.kind in (RETRIEVER, TOOL) or failed:
             request.answer = None
         elif outputs is not None:
             request.answer = levers.answer(outputs, request.answer)
@@ -334,6 +337,16 @@ def _status(request: Request, error: BaseException | None, *, streamed: bool) ->
     if isinstance(error, GeneratorExit):
         return "partial"
     return "cancelled" if isinstance(error, _CANCELLED) else "error"
+
+
+def _surrounding_run() -> Any:
+    """
+    Return the run that the caller is inside of; None outside of any.
+
+    A fallback, and a step that writes its config by hand, begin runs without a parent in the midst of a request.
+    """
+    config = var_child_runnable_config.get()
+    return getattr(config.get("callbacks"), "parent_run_id", None) if config else None
 
 
 def _openinference_span(run_id: Any) -> SpanLookup | None:
