@@ -37,6 +37,7 @@ from rageval_trace.models import Context, EvalConfig, EvalRecord, Example, Metri
 from rageval_trace.reports import RecordResult, Scorecard
 
 _LAZY: dict[str, str] = {
+    "CascadeJudge": "rageval_trace.judges.cascade",
     "ClaudeJudge": "rageval_trace.judges.claude",
     "DEFAULT_MODEL": "rageval_trace.judges.llm",
     "DiskCache": "rageval_trace.judges.cache",
