@@ -8,18 +8,17 @@ After parsing, `args` always has `now`, `metrics`, `judge`, `out` and `json`.
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from rageval_trace.judges.named import NAMES, make_judge
 from rageval_trace.models import parse_timestamp
 
 __all__ = ["JUDGES", "add_global", "add_output", "add_scoring", "judge_named", "spell_out_judge"]
 
-_JUDGE_CLASSES = {"llm": "LLMJudge", "claude": "ClaudeJudge", "lexical": "LexicalJudge"}
 # The words that may follow --judge; bare, it means the first.
-JUDGES = tuple(_JUDGE_CLASSES)
+JUDGES = NAMES
 
 
 def add_global(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +34,7 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     Add `--now`, `--metrics`, `--judge` and `--no-judge` to a command.
 
     `args.now` is an aware datetime or None, `args.metrics` a tuple of names (not looked up yet) or None for the
-    default set, `args.judge` one of `JUDGES` or None.
+    default set, `args.judge` one of `JUDGES`, `module:Class` or None.
     """
     _scoring(parser, default=argparse.SUPPRESS)
 
@@ -55,7 +54,7 @@ def judge_named(name: str | None) -> Any:
     """
     if name is None:
         return None
-    return getattr(importlib.import_module("rageval_trace"), _JUDGE_CLASSES[name])()
+    return make_judge(name)
 
 
 def spell_out_judge(words: Sequence[str]) -> list[str]:
@@ -88,9 +87,10 @@ def _scoring(parser: argparse.ArgumentParser, *, default: Any) -> None:
     )
     parser.add_argument(
         "--judge",
-        choices=JUDGES,
+        type=_judge,
+        metavar="NAME",
         default=default,
-        help=f"ask a judge; without a name, {JUDGES[0]} (Claude over the whole record)",
+        help=f"ask a judge: {', '.join(JUDGES)}, or =module:Class for your own; without a name, {JUDGES[0]}",
     )
     parser.add_argument(
         "--no-judge", dest="judge", action="store_const", const=None, default=default, help="ask none (the default)"
@@ -107,6 +107,12 @@ def _time(text: str) -> datetime:
         return parse_timestamp(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _judge(text: str) -> str:
+    if text in JUDGES or ":" in text:
+        return text
+    raise argparse.ArgumentTypeError(f"unknown judge {text!r}: expected {', '.join(JUDGES)}, or module:Class")
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def test_an_expected_error_is_one_line_on_standard_error(seen, capsys):
         ("elsewhere", "invalid choice: 'elsewhere'"),
         ("look --now yesterday", "unreadable timestamp 'yesterday'"),
         ("look --metrics ,", "expected metric names separated by commas"),
-        ("look --judge=oracle", "invalid choice: 'oracle'"),
+        ("look --judge=oracle", "unknown judge 'oracle'"),
         ("look --met faithfulness", "unrecognized arguments"),
     ],
 )
