@@ -4,9 +4,10 @@ What a model judge may spend: tokens an hour and a day.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
+
+from rageval_trace.judges.locks import Lock
 
 __all__ = ["TOKENS_PER_DAY", "TOKENS_PER_HOUR", "TokenBudget", "set_shared_budget", "shared_budget"]
 
@@ -46,7 +47,7 @@ class TokenBudget:
         self.per_hour = per_hour
         self.per_day = per_day
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._minutes: dict[int, int] = {}  # minute -> tokens, at most a day of them
 
     def reserve(self, tokens: int) -> int | None:
@@ -105,7 +106,7 @@ class _Shared:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self.budget: TokenBudget | None = None
 
 

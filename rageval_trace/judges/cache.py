@@ -10,12 +10,13 @@ import hashlib
 import json
 import os
 import sqlite3
-import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
+
+from rageval_trace.judges.locks import Lock
 
 __all__ = ["Cache", "DiskCache", "MemoryCache", "cache_key"]
 
@@ -58,7 +59,7 @@ class MemoryCache:
         if max_entries < 1:
             raise ValueError(f"max_entries must be at least 1, not {max_entries}")
         self.max_entries = max_entries
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._values: OrderedDict[str, Any] = OrderedDict()
 
     def __len__(self) -> int:

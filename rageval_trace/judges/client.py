@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import random
-import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -25,6 +24,7 @@ from rageval_trace.judges.failures import (
     lasting,
     mend,
 )
+from rageval_trace.judges.locks import Lock
 from rageval_trace.judges.observe import ModelCall, Tally, notify
 
 __all__ = ["ClaudeClient"]
@@ -84,7 +84,7 @@ class ClaudeClient:
         self._max_retries = max_retries
         self._budget = budget
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._made: tuple[int, Any] | None = None
         self._failures = 0
         self._paused_until = 0.0

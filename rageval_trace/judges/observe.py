@@ -6,13 +6,14 @@ Whoever runs a judge (live code, a progress display) listens with `observing`; t
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from rageval_trace.judges.locks import Lock
 
 __all__ = ["Escalation", "JudgeEvent", "JudgeStats", "ModelCall", "Observer", "Tally", "notify", "observing"]
 
@@ -120,7 +121,7 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._counts: Counter[str] = Counter()
         self._errors: Counter[str] = Counter()
 

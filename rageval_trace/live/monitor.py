@@ -4,6 +4,7 @@ From a request that ended to its scores: whether, where and when it is scored, a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from opentelemetry import trace
 
 from rageval_trace.judges.base import Judge, RecordJudge
+from rageval_trace.judges.observe import JudgeEvent, ModelCall, observing
 from rageval_trace.live.capture import Capture
 from rageval_trace.live.result import LiveResult
 from rageval_trace.live.sampling import Sampler
@@ -23,7 +25,7 @@ from rageval_trace.live.worker import Worker
 from rageval_trace.models import EvalConfig, EvalRecord
 from rageval_trace.telemetry.anchor import Anchor
 from rageval_trace.telemetry.emitter import Emitter
-from rageval_trace.telemetry.payload import EmitOptions, Evaluation
+from rageval_trace.telemetry.payload import EmitOptions, Evaluation, JudgeCall
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -65,7 +67,8 @@ class Monitor:
         config: How to score.
         thresholds: Value by metric name: a minimum, or a maximum where lower is better.
         sample_rate: Share of the requests that are scored, in [0, 1].
-        judge_sample_rate: Share of them that the judge is asked about, in [0, 1].
+        judge_sample_rate: Share of them that the judge is asked about, in [0, 1]. It is asked about every request
+            that breaches a threshold besides, whatever the rate.
         on_result: Called with each `LiveResult`, on the thread that scored.
         redact: Runs on every text before it leaves the process.
         settings: Everything else; None for the environment's.
@@ -128,6 +131,8 @@ class Monitor:
         self._pipelines = {self.settings.pipeline}
         self._outcomes = Tally()
         self._worker: Worker | None = None
+        # A slow judge must not hold up the formulas of large requests: it has a queue and a thread of its own.
+        self._judge_worker: Worker | None = None
         self._worker_lock = RLock()
         self._greeted = False
 
@@ -158,7 +163,7 @@ class Monitor:
                 self._leave(capture, outcome)
             elif self._fits_inline(capture):
                 self._score(capture)
-            elif not self._put(lambda: self._score(capture), lambda: self._leave(capture, "timeout")):
+            elif not self._put(self._workers(), lambda: self._score(capture), lambda: self._leave(capture, "timeout")):
                 self._leave(capture, "queue_full")
         except Exception as error:
             self.tally.fault("submit", error)
@@ -185,13 +190,26 @@ class Monitor:
         """
         Wait for what is being scored in the background; False when *timeout* seconds were not enough.
         """
-        return True if self._worker is None else self._worker.flush(timeout)
+        return self._each_worker(Worker.flush, timeout)
 
     def close(self, timeout: float | None = None) -> bool:
         """
         Drain the background work within *timeout* seconds (`shutdown_timeout_s` for None) and take no more of it.
         """
-        return True if self._worker is None else self._worker.close(timeout)
+        return self._each_worker(Worker.close, self.settings.shutdown_timeout_s if timeout is None else timeout)
+
+    def _each_worker(self, step: Callable[[Worker, float | None], bool], timeout: float | None) -> bool:
+        """
+        Take *step* with the formulas' worker, which feeds the judge's, then with that one, in one time limit.
+        """
+        ends = None if timeout is None else time.monotonic() + timeout
+        done = True
+        for name in ("_worker", "_judge_worker"):
+            # Looked up when its turn comes: the formulas' last job may only now have made the judge's worker.
+            worker: Worker | None = getattr(self, name)
+            if worker is not None:
+                done &= step(worker, None if ends is None else max(0.0, ends - time.monotonic()))
+        return done
 
     def _unscored(self, capture: Capture) -> str | None:
         """
@@ -207,7 +225,7 @@ class Monitor:
         mode = self.settings.mode
         return mode == "inline" or (mode == "auto" and capture.chars <= self.settings.inline_chars)
 
-    def _put(self, job: Callable[[], None], give_up: Callable[[], None]) -> bool:
+    def _put(self, worker: Worker, job: Callable[[], None], give_up: Callable[[], None]) -> bool:
         def guarded() -> None:
             self._emitter.queue_changed(-1)
             try:
@@ -215,7 +233,7 @@ class Monitor:
             except Exception as error:
                 self.tally.fault("worker", error)
 
-        if not self._workers().put(guarded, give_up):
+        if not worker.put(guarded, give_up):
             return False
         self._emitter.queue_changed(1)
         return True
@@ -224,8 +242,18 @@ class Monitor:
         if self._worker is None:
             with self._worker_lock:
                 if self._worker is None:
-                    self._worker = Worker(size=self.settings.queue_size, timeout_s=self.settings.shutdown_timeout_s)
+                    self._worker = self._new_worker()
         return self._worker
+
+    def _judge_workers(self) -> Worker:
+        if self._judge_worker is None:
+            with self._worker_lock:
+                if self._judge_worker is None:
+                    self._judge_worker = self._new_worker()
+        return self._judge_worker
+
+    def _new_worker(self) -> Worker:
+        return Worker(size=self.settings.queue_size, timeout_s=self.settings.shutdown_timeout_s)
 
     def _score(self, capture: Capture) -> None:
         target = capture.anchor.target
@@ -235,16 +263,39 @@ class Monitor:
         self._count(scored.outcome, capture.pipeline, capture.anchor)
         self._count_answer(capture, scored.abstained)
         self._tell(self._result(capture, scored, span, capture.sample_rate))
-        asked = self._scorer.judge is not None and self._judge_sampler.keeps(trace_id, capture.run_id)
-        if asked and not self._put(lambda: self._ask_judge(capture), self._drop_judge):
+        if self._scorer.judge is not None:
+            self._consider_judge(capture, trace_id, breached=bool(scored.verdict.breached))
+
+    def _consider_judge(self, capture: Capture, trace_id: int | None, *, breached: bool) -> None:
+        """
+        Have the judge asked when the request is in its sample, or else, by rule, when it breaches.
+
+        A breach inside the sample counts as random, so that the sample's mean stays a fair one.
+        """
+        if self._judge_sampler.keeps(trace_id, capture.run_id):
+            rate, selection = min(capture.sample_rate, self._judge_sampler.rate), "random"
+        elif breached:
+            rate, selection = 1.0, "rule"
+        else:
+            return
+        if not self._put(self._judge_workers(), lambda: self._ask_judge(capture, rate, selection), self._drop_judge):
             self._drop_judge()
 
-    def _ask_judge(self, capture: Capture) -> None:
+    def _ask_judge(self, capture: Capture, rate: float, selection: str) -> None:
         record = self._redacted(capture.record)
-        rate = min(capture.sample_rate, self._judge_sampler.rate)
-        for scored in self._scorer.ask_judge(record, self.settings.judge_deadline_s):
-            span = self._emit(capture, scored, rate)
+        with observing(lambda event: self._judge_event(event, capture)):
+            answers = self._scorer.ask_judge(record, self.settings.judge_deadline_s)
+        for scored in answers:
+            span = self._emit(capture, scored, rate, selection)
             self._tell(self._result(capture, scored, span, rate))
+
+    def _judge_event(self, event: JudgeEvent, capture: Capture) -> None:
+        pipeline = self._pipeline(capture.pipeline)
+        if isinstance(event, ModelCall):
+            call = JudgeCall(event.judge, event.duration_s, event.input_tokens, event.output_tokens, event.error_type)
+            self._emitter.judge_called(call, pipeline, capture.anchor)
+        elif event.escalated:
+            self._emitter.judge_escalated(pipeline, capture.anchor)
 
     def _drop_judge(self) -> None:
         self.tally.add("judge_dropped")
@@ -268,14 +319,16 @@ class Monitor:
             record.asked_at,
         )
 
-    def _emit(self, capture: Capture, scored: Scored, sample_rate: float) -> SpanContext | None:
+    def _emit(
+        self, capture: Capture, scored: Scored, sample_rate: float, selection: str = "random"
+    ) -> SpanContext | None:
         try:
-            return self._emitter.emit(self._evaluation(capture, scored, sample_rate), capture.anchor)
+            return self._emitter.emit(self._evaluation(capture, scored, sample_rate, selection), capture.anchor)
         except Exception as error:
             self.tally.fault("emit", error)
             return None
 
-    def _evaluation(self, capture: Capture, scored: Scored, sample_rate: float) -> Evaluation:
+    def _evaluation(self, capture: Capture, scored: Scored, sample_rate: float, selection: str) -> Evaluation:
         verdict = scored.verdict
         response = capture.response or {}
         return Evaluation(
@@ -289,8 +342,9 @@ class Monitor:
             weakest=verdict.weakest,
             weakest_score=verdict.weakest_score,
             abstained=scored.abstained,
-            evaluator_version=self._scorer.version,
+            evaluator_version=self._scorer.version if scored.keyless else self._scorer.judge_version,
             sample_rate=sample_rate,
+            selection=selection,
             record=capture.record,
             context_source=capture.context_source,
             search_queries=capture.search_queries,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 from rageval_trace.evaluation import evaluate_record, evaluator_version, live_metrics
 from rageval_trace.gates import LiveVerdict, Threshold, judge_results, parse_thresholds
@@ -39,6 +39,13 @@ class Scored:
     verdict: LiveVerdict
     abstained: bool | None
     duration_s: float
+
+    @property
+    def keyless(self) -> bool:
+        """
+        Return whether the formulas said it.
+        """
+        return self.judge in _KEYLESS
 
     @property
     def error_type(self) -> str | None:
@@ -93,6 +100,8 @@ class Scorer:
         names = [metric.name for metric in base.select(metrics)]
         self.metrics = base.select([*names, *[one.metric for one in self.thresholds]])
         self.version = evaluator_version(self.config)
+        # A judge of whole records is no judge for the config; its name and version count all the same.
+        self.judge_version = evaluator_version(replace(self.config, judge=cast("Judge | None", self.judge)))
 
     def formulas(self, record: EvalRecord, deadline_s: float) -> Scored:
         """

@@ -61,7 +61,7 @@ class Settings:
         enabled: Score at all.
         sample_rate: Share of the requests that are scored, in [0, 1].
         judge_sample_rate: Share that an LLM judge is asked about, in [0, 1]; where the trace id decides, these are
-            among the scored ones.
+            among the scored ones. Requests that breach a threshold come on top.
         mode: `inline` scores at the end of the request, `background` in a worker thread, `auto` inline when the
             texts have at most `inline_chars` characters. An LLM judge always works in the background.
         queue_size: Requests that may wait for the worker; more are dropped and counted. At least 1.

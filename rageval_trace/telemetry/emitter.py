@@ -29,7 +29,7 @@ from rageval_trace.telemetry.events import ResultEvent, result_events
 from rageval_trace.telemetry.faults import Faults
 from rageval_trace.telemetry.instruments import Instruments
 from rageval_trace.telemetry.openinference import openinference_attributes
-from rageval_trace.telemetry.payload import EmitOptions, Evaluation, RetrievalSpan
+from rageval_trace.telemetry.payload import EmitOptions, Evaluation, JudgeCall, RetrievalSpan
 from rageval_trace.telemetry.providers import log_signal, meter_signal, own_context, severity, tracer_signal
 from rageval_trace.telemetry.request_spans import build_request_spans
 from rageval_trace.telemetry.results import Sorted, sort_results
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
-__all__ = ["EmitOptions", "Emitter", "Evaluation", "RetrievalSpan"]
+__all__ = ["EmitOptions", "Emitter", "Evaluation", "JudgeCall", "RetrievalSpan"]
 
 _T = TypeVar("_T")
 
@@ -128,6 +128,22 @@ class Emitter:
         Counted even before a provider is set, for the number is only right when no change is left out.
         """
         self._try("a queue's change not counted", self._instruments.queue_changed, delta)
+
+    def judge_called(self, call: JudgeCall, pipeline: str, anchor: Anchor | None = None) -> None:
+        """
+        Record one call of an LLM judge.
+        """
+        if self._metrics.on:
+            context = _context(None if anchor is None else anchor.target)
+            self._try("a judge's call not recorded", self._instruments.judge_called, call, pipeline, context)
+
+    def judge_escalated(self, pipeline: str, anchor: Anchor | None = None) -> None:
+        """
+        Count one request of which a cascade handed something on to an LLM judge.
+        """
+        if self._metrics.on:
+            context = _context(None if anchor is None else anchor.target)
+            self._try("an escalation not counted", self._instruments.judge_escalated, pipeline, context)
 
     def _emit(self, evaluation: Evaluation, anchor: Anchor) -> SpanContext | None:
         found = sort_results(evaluation)

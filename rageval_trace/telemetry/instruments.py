@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rageval_trace.telemetry import names
 from rageval_trace.telemetry.content import plain
-from rageval_trace.telemetry.payload import Evaluation
+from rageval_trace.telemetry.payload import Evaluation, JudgeCall
 from rageval_trace.telemetry.results import Sorted
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ class Instruments:
         self._answers = made[names.METRIC_ANSWERS]
         self._age = made[names.METRIC_CONTEXT_AGE]
         self._queue = made[names.METRIC_QUEUE_SIZE]
+        self._judge_duration = made[names.METRIC_JUDGE_DURATION]
+        self._judge_tokens = made[names.METRIC_JUDGE_TOKENS]
+        self._judge_escalations = made[names.METRIC_JUDGE_ESCALATIONS]
         self._sets: dict[tuple[Any, ...], dict[str, str]] = {}
 
     def record(self, evaluation: Evaluation, found: Sorted, context: Context) -> None:
@@ -76,6 +79,24 @@ class Instruments:
         Add *delta* to the queue's size.
         """
         self._queue.add(delta)
+
+    def judge_called(self, call: JudgeCall, pipeline: str, context: Context) -> None:
+        """
+        Record what one call of an LLM judge took and used.
+        """
+        about = (names.JUDGE, call.judge, names.PIPELINE, pipeline)
+        failed = () if call.error_type is None else (names.ERROR_TYPE, call.error_type)
+        if 0 <= call.duration_s < math.inf:
+            self._judge_duration.record(call.duration_s, self._set(*about, *failed), context)
+        for kind, tokens in (("input", call.input_tokens), ("output", call.output_tokens)):
+            if tokens > 0:
+                self._judge_tokens.add(tokens, self._set(*about, names.TOKEN_TYPE, kind), context)
+
+    def judge_escalated(self, pipeline: str, context: Context) -> None:
+        """
+        Count one request that a cascade handed on.
+        """
+        self._judge_escalations.add(1, self._set(names.PIPELINE, pipeline), context)
 
     def _score_set(self, evaluation: Evaluation, name: str) -> dict[str, str]:
         judge, label = evaluation.results[name].judge, evaluation.labels.get(name)

@@ -216,15 +216,22 @@ INSTRUMENTS: Final = (
         AGE_BUCKETS,
     ),
     Instrument(METRIC_QUEUE_SIZE, "up_down_counter", "{request}", "Requests that wait to be scored."),
+    Instrument(
+        METRIC_JUDGE_DURATION,
+        "histogram",
+        "s",
+        "Time that one call of an LLM judge took.",
+        (JUDGE, PIPELINE, ERROR_TYPE),
+        DURATION_BUCKETS,
+    ),
+    Instrument(
+        METRIC_JUDGE_TOKENS, "counter", "{token}", "Tokens that LLM judges used.", (JUDGE, TOKEN_TYPE, PIPELINE)
+    ),
+    Instrument(METRIC_JUDGE_ESCALATIONS, "counter", "{request}", "Requests handed on to an LLM judge.", (PIPELINE,)),
 )
 
 # Declared for parts that are not emitted from here.
 RESERVED: Final = (
-    Instrument(
-        METRIC_JUDGE_DURATION, "histogram", "s", "Time that one call of an LLM judge took.", (JUDGE,), DURATION_BUCKETS
-    ),
-    Instrument(METRIC_JUDGE_TOKENS, "counter", "{token}", "Tokens that LLM judges used.", (JUDGE, TOKEN_TYPE)),
-    Instrument(METRIC_JUDGE_ESCALATIONS, "counter", "{request}", "Requests handed on to an LLM judge."),
     Instrument(METRIC_FEEDBACK, "counter", "{feedback}", "Feedback of people on answers."),
     Instrument(METRIC_GUARD_OUTCOME, "counter", "{request}", "What a guard decided on answers."),
 )

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from rageval_trace.models import Context, EvalRecord, MetricResult
 
-__all__ = ["EmitOptions", "Evaluation", "RetrievalSpan", "SpansMode"]
+__all__ = ["EmitOptions", "Evaluation", "JudgeCall", "RetrievalSpan", "SpansMode"]
 
 SpansMode: TypeAlias = Literal["auto", "always", "never"]
 
@@ -92,6 +92,26 @@ class Evaluation:
     ended_ns: int = 0
     retrievals: tuple[RetrievalSpan, ...] = ()
     duration_s: float = 0.0
+    error_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCall:
+    """
+    One call of an LLM judge.
+
+    Args:
+        judge: The judge's name.
+        duration_s: From asking to answer or failure, in seconds.
+        input_tokens: As billed; 0 when not known.
+        output_tokens: As billed; 0 when not known.
+        error_type: Class name of what went wrong; None when an answer came.
+    """
+
+    judge: str
+    duration_s: float
+    input_tokens: int = 0
+    output_tokens: int = 0
     error_type: str | None = None
 
 

@@ -322,7 +322,7 @@ def test_a_full_queue_drops_and_counts(capture: Make, results: list[LiveResult],
     monitor = Monitor(
         settings=Settings(mode="background", queue_size=1), on_result=results.append, **telemetry.providers
     )
-    monitor._put(lambda: release.wait(10), lambda: None)
+    monitor._put(monitor._workers(), lambda: release.wait(10), lambda: None)
 
     monitor.submit(capture())
     release.set()
@@ -341,7 +341,7 @@ def test_what_is_queued_at_the_end_is_a_timeout(capture: Make) -> None:
     """
     release = threading.Event()
     monitor = Monitor(settings=Settings(mode="background"))
-    monitor._put(release.wait, lambda: None)
+    monitor._put(monitor._workers(), release.wait, lambda: None)
     monitor.submit(capture())
 
     assert not monitor.close(0.01)
