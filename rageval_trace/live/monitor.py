@@ -233,7 +233,11 @@ class Monitor:
             except Exception as error:
                 self.tally.fault("worker", error)
 
-        if not worker.put(guarded, give_up):
+        def late() -> None:
+            self._emitter.queue_changed(-1)
+            give_up()
+
+        if not worker.put(guarded, late):
             return False
         self._emitter.queue_changed(1)
         return True

@@ -176,17 +176,18 @@ def test_a_slow_judge_does_not_hold_up_large_requests(capture: Make, results: li
     monitor.close(0)
 
 
-def test_close_shares_one_time_limit(capture: Make) -> None:
+def test_close_shares_one_time_limit(capture: Make, telemetry: Any) -> None:
     """
-    A judge that hangs costs the shutdown its timeout once; what waited is counted as dropped.
+    A judge that hangs costs the shutdown its timeout once; what waited is counted as dropped, and waits no more.
     """
-    monitor = Monitor(judge=Model(takes_s=3), settings=Settings(mode="background"))
+    monitor = Monitor(judge=Model(takes_s=2), settings=Settings(mode="background"), **telemetry.providers)
     for _ in range(3):
         monitor.submit(capture())
     started = time.monotonic()
     assert not monitor.close(0.4)
     assert time.monotonic() - started < 1.5
-    assert monitor.stats["judge_dropped"] >= 2
+    assert 2 == monitor.stats["judge_dropped"]
+    assert [0] == [point.value for point in telemetry.metrics("rageval.queue.size")]
 
 
 @pytest.mark.slow
