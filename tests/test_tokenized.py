@@ -5,6 +5,7 @@ The token cache: the same tokens, bounded, safe for threads.
 from __future__ import annotations
 
 import threading
+from itertools import pairwise
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_pairs_are_the_same_at_first_and_second_sight(seen_before: bool) -> None
     text = TokenizedText("a b c a b")
     text.seen_before = seen_before
     answer = "a b b c a".split()
-    pairs = list(zip(answer, answer[1:], strict=False))
+    pairs = list(pairwise(answer))
     assert count_pairs_found(answer, [text.tokens]) == count_found(pairs, set(text.shared_pairs(set(pairs))))
 
 
