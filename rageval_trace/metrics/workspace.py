@@ -229,7 +229,8 @@ class Workspace:
         given = self.record.citations
         if given is not None:
             return tuple(dict.fromkeys(given))
-        return read_citations(self.claims, [context.id for context in self.contexts])
+        marks = [mark for claim in self.claims for mark in claim.marks]
+        return read_citations(marks, [context.id for context in self.contexts])
 
     # --------------------------------------------------------------------------------------- freshness
 
