@@ -23,17 +23,21 @@ class Anchor:
     Attributes:
         outer: Context of the span that was current when the request began; None if there was none.
         found: Context of another instrumentation's span for the request; None until one is seen.
+        settled: Nothing seen from now on can change `found`; there is no need to look any more.
         request: Context of the span that the emitter built for the request itself; None when it built none.
-        span: The live object behind `found` or `outer`, best effort: it may have ended.
+        span: The live object behind `found` or `outer`, best effort: None when only its context is known, and it
+            may have ended.
     """
 
-    __slots__ = ("found", "outer", "request", "span")
+    __slots__ = ("_outer_span", "found", "outer", "request", "settled", "span")
 
     def __init__(self) -> None:
         self.outer: SpanContext | None = None
         self.found: SpanContext | None = None
+        self.settled = False
         self.request: SpanContext | None = None
         self.span: Span | None = None
+        self._outer_span: Span | None = None
 
     @classmethod
     def begin(cls) -> Anchor:
@@ -45,7 +49,7 @@ class Anchor:
         context = current.get_span_context()
         if context.is_valid:
             anchor.outer = context
-            anchor.span = current
+            anchor.span = anchor._outer_span = current
         return anchor
 
     def observe(self, lookup: SpanLookup | None = None, *, child: bool) -> None:
@@ -56,24 +60,21 @@ class Anchor:
             lookup: Asks an instrumentation for its span of this request; None when there is none to ask.
             child: The callback belongs to a run below the root, where an instrumentation may have its span current.
         """
-        if self.found is not None:
+        if self.settled:
             return
-        span = lookup() if lookup is not None else None
-        if span is None and child:
-            span = get_current_span()
-        if span is None:
-            return
-        context = span.get_span_context()
-        if context.is_valid and not self._is_outer(context):
-            self.found = context
-            self.span = span
+        span = None if lookup is None else lookup()
+        if span is not None and span.get_span_context().is_valid:
+            self._take(span)
+        elif child:
+            self._see_current(get_current_span())
 
     def adopt(self, request: SpanContext) -> None:
         """
         Take the span that the emitter built for the request as what later evaluations of it belong to.
         """
         self.request = request
-        self.span = None
+        self.settled = True
+        self.span = self._outer_span = None
 
     @property
     def target(self) -> SpanContext | None:
@@ -89,6 +90,42 @@ class Anchor:
         """
         return self.found is not None
 
+    def _take(self, span: Span) -> None:
+        self.found = span.get_span_context()
+        self.span = span
+        self.settled = True
+
+    def _see_current(self, span: Span) -> None:
+        context = span.get_span_context()
+        if not context.is_valid:
+            return
+        if self._is_outer(context):
+            # An outer span that comes back after one of its own kind was current below it: that instrumentation's
+            # handler runs before ours, so the outer span is the request's already, and the other one was a child's.
+            if self.found is not None and self._outer_span is not None:
+                self._take(self._outer_span)
+            return
+        if self.found is not None:
+            return
+        parent = getattr(span, "parent", None)
+        if not isinstance(parent, SpanContext) or not parent.is_valid:
+            self._take(span)
+        elif self._is_outer(parent):
+            self._take(span)
+            self.settled = _scope(span) != _scope(self._outer_span)
+        else:
+            # The request's span was attached in a task that is not ours, and this is a child's: one up.
+            self.found = parent
+            self.span = None
+            self.settled = True
+
     def _is_outer(self, context: SpanContext) -> bool:
         outer = self.outer
         return outer is not None and outer.span_id == context.span_id and outer.trace_id == context.trace_id
+
+
+def _scope(span: Span | None) -> str | None:
+    """
+    Return the name of the instrumentation that made a span, where the SDK shows it.
+    """
+    return getattr(getattr(span, "instrumentation_scope", None), "name", None)

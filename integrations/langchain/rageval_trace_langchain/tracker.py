@@ -260,7 +260,7 @@ class Tracker:
         anchor = request.anchor
         anchor.observe(_openinference_span(request.id), child=child)
         if anchor.found is not None:
-            request.seeking = False
+            request.seeking = not anchor.settled
             request.settle(self._sampler)
 
     def _llm_closed(self, run: Run) -> bool:
