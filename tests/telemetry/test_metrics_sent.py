@@ -14,7 +14,7 @@ from opentelemetry.trace import NoOpTracerProvider
 from rageval_trace.models import MetricResult
 from rageval_trace.telemetry import names
 from rageval_trace.telemetry.anchor import Anchor
-from rageval_trace.telemetry.emitter import Emitter
+from rageval_trace.telemetry.emitter import Emitter, JudgeCall
 
 
 @pytest.fixture
@@ -161,6 +161,26 @@ def test_the_queues_size_goes_up_and_down(emitter, captured):
     assert ({}, 1, "{request}") == (point.attributes, point.value, point.unit)
 
 
+def test_calls_of_a_judge(emitter, captured, anchor):
+    """
+    Time by judge, pipeline and error; tokens by kind, none where the number is not known; escalations.
+    """
+    made = emitter()
+    made.judge_called(JudgeCall("claude", 1.5, 200, 30), "p", anchor)
+    made.judge_called(JudgeCall("claude", math.nan, 0, 0, "TimeoutError"), "p")
+    made.judge_called(JudgeCall("claude", 2.0, 0, 5, "TimeoutError"), "p")
+    made.judge_escalated("p", anchor)
+    about = {"rageval.judge": "claude", "rageval.pipeline": "p"}
+    durations = {point.attributes.get("error.type"): point for point in captured.metrics("rageval.judge.duration")}
+    assert {None: 1.5, "TimeoutError": 2.0} == {error: point.value for error, point in durations.items()}
+    assert [about, {**about, "error.type": "TimeoutError"}] == [durations[e].attributes for e in (None, "TimeoutError")]
+    assert (captured.spans[0].trace_id,) == durations[None].exemplar_trace_ids
+    tokens = captured.metrics("rageval.judge.tokens")
+    assert {"input": 200, "output": 35} == {point.attributes["gen_ai.token.type"]: point.value for point in tokens}
+    (escalations,) = captured.metrics("rageval.judge.escalations")
+    assert ({"rageval.pipeline": "p"}, 1) == (escalations.attributes, escalations.value)
+
+
 def test_exemplars_point_to_the_trace(emitter, captured, make_evaluation, anchor):
     """
     Every observation is recorded in the anchor's context, long after its span ended.
@@ -237,4 +257,6 @@ def test_without_a_meter_provider_no_attributes_are_made(captured, make_evaluati
     made.emit(make_evaluation(), anchor)
     made.count_request("scored", "p", anchor)
     made.count_answer("answered", "found", "p", anchor)
+    made.judge_called(JudgeCall("claude", 1.0), "p", anchor)
+    made.judge_escalated("p", anchor)
     assert {} == made._instruments._sets

@@ -58,11 +58,19 @@ METRICS = {
         [1, 6, 24, 72, 168, 336, 720, 2160, 4320, 8760, 17520, 43800],
     ),
     "rageval.queue.size": ("up_down_counter", "{request}", set(), []),
+    "rageval.judge.duration": (
+        *("histogram", "s"),
+        {"rageval.judge", "rageval.pipeline", "error.type"},
+        [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    ),
+    "rageval.judge.tokens": (
+        *("counter", "{token}"),
+        {"rageval.judge", "gen_ai.token.type", "rageval.pipeline"},
+        [],
+    ),
+    "rageval.judge.escalations": ("counter", "{request}", {"rageval.pipeline"}, []),
 }
 RESERVED = {
-    "rageval.judge.duration": "s",
-    "rageval.judge.tokens": "{token}",
-    "rageval.judge.escalations": "{request}",
     "rageval.feedback": "{feedback}",
     "rageval.guard.outcome": "{request}",
 }
