@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
 from rageval_trace.cli import options
@@ -26,6 +26,7 @@ from rageval_trace.models import EvalConfig
 from rageval_trace.reports import RecordResult, Scorecard
 from rageval_trace.reports.annotations import github_annotations
 from rageval_trace.reports.gating import GateReport
+from rageval_trace.reports.html_report import PageRecords, to_html
 from rageval_trace.reports.json_report import json_chunks, record_line
 from rageval_trace.reports.junit import to_junit
 from rageval_trace.reports.markdown import to_markdown
@@ -53,6 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_reading(parser)
     options.add_output(parser)
     parser.add_argument("--markdown", metavar="PATH", help="write a Markdown report, fit for a pull request's comment")
+    parser.add_argument("--html", metavar="PATH", help="write one self-contained HTML page (needs the extra cli)")
     parser.add_argument("--junit", metavar="PATH", help="write the gates as JUnit XML")
 
 
@@ -84,23 +86,26 @@ def execute(args: argparse.Namespace) -> int:
     """
     thresholds, rules = chosen_gates(args)
     metrics = _selected(args.metrics, thresholds)
-    check_outputs((args.out, args.markdown, args.junit), args.file)
+    check_outputs((args.out, args.markdown, args.html, args.junit), args.file)
     judge = options.judge_named(args.judge)
     config = EvalConfig(now=args.now, k=args.k, half_life_hours=args.half_life_hours)
     bad = _BadRecords()
     with tempfile.TemporaryFile("w+", encoding="utf-8") as spool, watch(args.file) as on_read:
         reading = LoadOptions(format=args.format, on_bad=bad.add if args.skip_bad else None, on_read=on_read)
         lines = _Lines(spool) if args.json or args.out else None
+        page = PageRecords() if args.html else None
         card = evaluate(
             load_records(args.file, reading),
             judge,
             config,
             metrics=metrics,
             keep_results=False,
-            on_result=lines.add if lines else None,
+            on_result=_each([kept.add for kept in (lines, page) if kept is not None]),
         )
         gates = check_gates(card, thresholds, rules)
         bad.report()
+        if page is not None:
+            write_whole(args.html, [to_html(card, gates, page)])
         _write(card, gates, lines, args)
         _show(card, gates, lines, args)
     return gates.exit_code
@@ -112,6 +117,20 @@ def _selected(wanted: Iterable[str] | None, thresholds: Iterable[Threshold]) -> 
     """
     named = [metric.name for metric in select(wanted)]
     return list(dict.fromkeys([*named, *[one.metric for one in thresholds]]))
+
+
+def _each(keepers: Sequence[Callable[[RecordResult], None]]) -> Callable[[RecordResult], None] | None:
+    """
+    Return one call for all of *keepers*; None for none, so that nothing is called for a record.
+    """
+    if len(keepers) < 2:
+        return keepers[0] if keepers else None
+
+    def keep(entry: RecordResult) -> None:
+        for keeper in keepers:
+            keeper(entry)
+
+    return keep
 
 
 class _BadRecords:

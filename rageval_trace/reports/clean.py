@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["annotation", "annotation_property", "markdown", "markdown_code", "plain", "xml"]
+__all__ = ["annotation", "annotation_property", "block", "markdown", "markdown_code", "plain", "xml"]
 
 # Whole control sequences (colours, cursor, titles, clipboard), so that their letters do not stay behind.
 _SEQUENCE = re.compile(
@@ -38,6 +38,15 @@ def plain(text: str, limit: int | None = None) -> str:
     # GitHub's runner obeys `##[...]` anywhere in a line.
     text = _BLANKS.sub(" ", text).strip().replace("##[", "# #[")
     return text if limit is None or len(text) <= limit else text[: limit - 1].rstrip() + "\u2026"
+
+
+def block(text: str, limit: int) -> str:
+    """
+    Return *text* as `plain` does, but with its own line breaks, cut to *limit* characters.
+    """
+    cut = text[: limit + 1]
+    lines = "\n".join([plain(line) for line in cut.splitlines()])
+    return lines if len(text) <= limit else f"{lines[:limit].rstrip()}\u2026"
 
 
 def _shown(char: str) -> str:
