@@ -15,7 +15,7 @@ from typing import Any
 from rageval_trace.judges.named import NAMES, make_judge
 from rageval_trace.models import parse_timestamp
 
-__all__ = ["JUDGES", "add_global", "add_output", "add_scoring", "judge_named", "spell_out_judge"]
+__all__ = ["JUDGES", "add_global", "add_output", "add_scoring", "judge_named", "names", "spell_out_judge"]
 
 # The words that may follow --judge; bare, it means the first.
 JUDGES = NAMES
@@ -83,7 +83,7 @@ def _scoring(parser: argparse.ArgumentParser, *, default: Any) -> None:
         "--now", type=_time, metavar="TIME", default=default, help="the now of freshness (ISO-8601 or unix seconds)"
     )
     parser.add_argument(
-        "--metrics", type=_names, metavar="NAME[,NAME...]", default=default, help="score these instead of the default"
+        "--metrics", type=names, metavar="NAME[,NAME...]", default=default, help="score these instead of the default"
     )
     parser.add_argument(
         "--judge",
@@ -115,7 +115,10 @@ def _judge(text: str) -> str:
     raise argparse.ArgumentTypeError(f"unknown judge {text!r}: expected {', '.join(JUDGES)}, or module:Class")
 
 
-def _names(text: str) -> tuple[str, ...]:
+def names(text: str) -> tuple[str, ...]:
+    """
+    Read metric names separated by commas, as an argument's type.
+    """
     found = tuple([name.strip() for name in text.split(",") if name.strip()])
     if not found:
         raise argparse.ArgumentTypeError("expected metric names separated by commas")
