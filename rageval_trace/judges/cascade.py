@@ -31,9 +31,12 @@ class Unsettled:
     """
     Leave a claim open unless word overlap speaks clearly.
 
-    Overlap settles support well and lack of it badly: of human-labelled sentences whose words one context holds to
-    four fifths, with all numbers and names, 98 % are supported (RAGTruth, question answering and summaries); of
-    those under three tenths still more than 80 % are. Hence by default nothing is settled as unsupported.
+    Overlap settles support well and the lack of it badly. On the human-labelled sentences of RAGTruth, with the
+    defaults and `LexicalJudge(0.6)`, 44 % (question answering) and 29 % (summaries) of the sentences stay open; of
+    those settled as supported 97 % are; among those left open are 80 % and 53 % of the unsupported ones. With
+    `high=0.8` and `LexicalJudge(0.8)`: 59 % and 57 % stay open, 98 % are right, 87 % and 81 % are among the open ones.
+    Of the sentences scored under 0.3 more than 80 % are supported in other words, so by default nothing is settled
+    as unsupported.
 
     Args:
         low: A claim scored under this is settled as unsupported, in [0, 1].
@@ -45,7 +48,7 @@ class Unsettled:
     """
 
     low: float = 0.0
-    high: float = 0.8
+    high: float = 0.6
     mismatches: bool = True
 
     def __post_init__(self) -> None:
@@ -83,7 +86,7 @@ class CascadeJudge:
     they are neither judge's own. When the second judge falls back, its verdicts say so.
 
     Args:
-        first: The cheap judge; None for `LexicalJudge()`.
+        first: The cheap judge; None for `LexicalJudge(0.6)`.
         second: The dear judge; None for `ClaudeJudge()`.
         when: Which claims to pass on; None for `Unsettled()`.
         relevance_below: Pass relevance on when the first judge rates it under this, or not at all, in [0, 1].
@@ -99,7 +102,7 @@ class CascadeJudge:
         *,
         relevance_below: float = 0.5,
     ) -> None:
-        self.first: Judge = first if first is not None else LexicalJudge()
+        self.first: Judge = first if first is not None else LexicalJudge(0.6)
         self.second: Judge = second if second is not None else ClaudeJudge()
         self.when: When = when if when is not None else Unsettled()
         self.relevance_below = relevance_below

@@ -5,12 +5,15 @@ The cascade: what costs nothing, what is passed on, and under which name it is r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
 from messages_server import MessagesServer, refusal, structured
 
 from rageval_trace import evaluate
+from rageval_trace.io.labels import load_labelled
 from rageval_trace.judges.cascade import CascadeJudge, Unsettled, mismatches
 from rageval_trace.judges.claude import ClaudeJudge
 from rageval_trace.judges.lexical import LexicalJudge
@@ -87,8 +90,9 @@ def test_one_call_for_all_open_claims_in_order() -> None:
         (Verdict(False, 0.0), Unsettled(), True),
         (Verdict(False, 0.29), Unsettled(low=0.3), False),
         (Verdict(False, 0.3), Unsettled(low=0.3), True),
-        (Verdict(True, 0.79), Unsettled(), True),
-        (Verdict(True, 0.8), Unsettled(), False),
+        (Verdict(True, 0.59), Unsettled(), True),
+        (Verdict(True, 0.6), Unsettled(), False),
+        (Verdict(True, 0.79), Unsettled(high=0.8), True),
         (Verdict(False, 0.8), Unsettled(), True),
         (Verdict(True, 0.5), Unsettled(low=0.5, high=0.5), False),
     ],
@@ -180,3 +184,27 @@ def test_a_fallback_of_the_second_judge_shows(server: MessagesServer) -> None:
     assert ["cascade", "cascade", "lexical_fallback"] == [asked(answer) for answer in answers]
     assert (3, 2, 2, 1) == (judge.stats.claims, judge.stats.escalated, judge.stats.calls, judge.stats.fallbacks)
     claude.close()
+
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "groundedness"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.exists(), reason="the development data is absent")
+@pytest.mark.parametrize(
+    ("name", "passed_on", "right", "seen"),
+    [("ragtruth_qa", 0.44, 0.974, 0.80), ("ragtruth_summary", 0.29, 0.967, 0.53)],
+)
+def test_the_defaults_do_what_is_written(name: str, passed_on: float, right: float, seen: float) -> None:
+    """
+    The shares in the documentation are those of the labelled sentences.
+    """
+    judge, passed, settled = LexicalJudge(0.6), [], []
+    for row in islice(load_labelled(DATA / f"{name}.jsonl.gz"), 400):
+        contexts = row.record.contexts or ()
+        verdicts = judge.judge_claims([text for text, _ in row.claims], contexts)
+        for (text, label), verdict in zip(row.claims, verdicts, strict=True):
+            (passed if Unsettled()(text, verdict, contexts) else settled).append(label)
+    unsupported = passed.count(False) + settled.count(False)
+    found = (len(passed) / len(passed + settled), settled.count(True) / len(settled), passed.count(False) / unsupported)
+    assert pytest.approx((passed_on, right, seen), abs=0.01) == found

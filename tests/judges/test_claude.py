@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import anthropic
 import pytest
 from messages_server import MessagesServer, Reply, failure, message, refusal, structured, text
 
@@ -27,6 +26,8 @@ from rageval_trace.judges.claude import CLAUDE_JUDGE_MODEL, ClaudeJudge
 from rageval_trace.judges.lexical import LexicalJudge
 from rageval_trace.judges.observe import JudgeEvent, JudgeStats, ModelCall, observing
 from rageval_trace.models import Context, EvalRecord, Verdict
+
+anthropic = pytest.importorskip("anthropic")
 
 CONTEXTS = (
     Context("policy", "Returns are accepted within 30 days of delivery."),

@@ -21,6 +21,8 @@ from rageval_trace.judges.cache import DiskCache, MemoryCache
 from rageval_trace.judges.llm import DEFAULT_MODEL, LLMJudge
 from rageval_trace.models import EvalRecord, MetricResult
 
+pytest.importorskip("anthropic")
+
 RECORD = EvalRecord(
     "How long is the Tarn?",
     ["The Tarn is a river of 380 kilometres.", "It joins the Garonne."],
