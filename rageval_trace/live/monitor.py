@@ -25,6 +25,7 @@ from rageval_trace.live.worker import Worker
 from rageval_trace.models import EvalConfig, EvalRecord
 from rageval_trace.telemetry.anchor import Anchor
 from rageval_trace.telemetry.emitter import Emitter
+from rageval_trace.telemetry.faults import Faults
 from rageval_trace.telemetry.payload import EmitOptions, Evaluation, JudgeCall
 
 if TYPE_CHECKING:
@@ -122,11 +123,13 @@ class Monitor:
         self._on_result = _callable("on_result", given(on_result, None))
         self._redact = _callable("redact", given(redact, None))
         self._own_tracing = given(tracer_provider, None) is not None
+        self._faults = Faults()
         self._emitter = Emitter(
             _options(self.settings, self._redact),
             tracer_provider=given(tracer_provider, None),
             meter_provider=given(meter_provider, None),
             logger_provider=given(logger_provider, None),
+            faults=self._faults,
         )
         self._pipelines = {self.settings.pipeline}
         self._outcomes = Tally()
@@ -148,7 +151,9 @@ class Monitor:
         """
         Return counts: one for each outcome, together every request seen, then what was dropped or went wrong.
         """
-        return {**dict.fromkeys(OUTCOMES, 0), **self._outcomes.snapshot(), **self.tally.snapshot()}
+        counts = {**dict.fromkeys(OUTCOMES, 0), **self._outcomes.snapshot(), **self.tally.snapshot()}
+        lost = sum(self._faults.counts.values())
+        return {**counts, "emission_errors": lost} if lost else counts
 
     def submit(self, capture: Capture) -> None:
         """

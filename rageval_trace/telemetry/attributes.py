@@ -96,18 +96,25 @@ def _add_contexts(attributes: dict[str, Any], evaluation: Evaluation) -> None:
 def _add_claims(attributes: dict[str, Any], results: Mapping[str, MetricResult]) -> None:
     """
     Add how many claims there are, which of them nothing supports, and which contexts support none.
+
+    A user's own metric may stand under these names; evidence that it keeps in another shape is left out.
     """
-    for name in _GROUNDING:
-        details = results[name].details if name in results else None
-        if details and "unsupported" in details and "counts" in details:
-            unsupported, counts = details["unsupported"], details["counts"]
-            attributes[names.CLAIMS_TOTAL] = int(counts["claims"])
-            attributes[names.CLAIMS_UNSUPPORTED] = int(counts["unsupported"])
-            attributes[names.CLAIMS_UNSUPPORTED_INDEX] = [int(item["index"]) for item in unsupported[:_MAX_ITEMS]]
-            break
-    details = results[_UTILISATION].details if _UTILISATION in results else None
-    if details and "unused" in details:
-        attributes[names.CONTEXTS_UNUSED] = [int(rank) for rank in details["unused"][:_MAX_ITEMS]]
+    found: dict[str, Any] = {}
+    try:
+        for name in _GROUNDING:
+            details = results[name].details if name in results else None
+            if details and "unsupported" in details and "counts" in details:
+                unsupported, counts = details["unsupported"], details["counts"]
+                found[names.CLAIMS_TOTAL] = int(counts["claims"])
+                found[names.CLAIMS_UNSUPPORTED] = int(counts["unsupported"])
+                found[names.CLAIMS_UNSUPPORTED_INDEX] = [int(item["index"]) for item in unsupported[:_MAX_ITEMS]]
+                break
+        details = results[_UTILISATION].details if _UTILISATION in results else None
+        if details and "unused" in details:
+            found[names.CONTEXTS_UNUSED] = [int(rank) for rank in details["unused"][:_MAX_ITEMS]]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return
+    attributes.update(found)
 
 
 def _add_scores(attributes: dict[str, Any], evaluation: Evaluation, defined: Mapping[str, float]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from rageval_trace.models import Context
 from rageval_trace.telemetry.faults import Faults
 from rageval_trace.telemetry.payload import EmitOptions
+from rageval_trace.telemetry.results import finite
 
 __all__ = ["MAX_BYTES", "Content", "known", "plain"]
 
@@ -104,8 +105,9 @@ class Content:
         known_id = self.text(None if context.generated_id else context.id, 256)
         if known_id is not None:
             row["id"] = known_id
-        if context.score is not None:
-            row["score"] = context.score
+        score = finite(context.score)
+        if score is not None:
+            row["score"] = score
         if context.timestamp is not None:
             row["timestamp"] = context.timestamp.isoformat()
         return row
@@ -122,7 +124,7 @@ class Content:
         if value is None or isinstance(value, (bool, int)):
             return value
         if isinstance(value, float):
-            return value if value == value and abs(value) != float("inf") else None  # noqa: PLR0124 - NaN
+            return finite(value)
         if isinstance(value, date):
             return value.isoformat()
         return self.redacted(value if isinstance(value, str) else type(value).__name__)

@@ -103,6 +103,8 @@ class Emitter:
         Returns:
             The context of the evaluation span; None when none was recorded.
         """
+        if not (self._traces.on or self._metrics.on or self._logs.on):
+            return None
         return self._try("an evaluation not sent", self._emit, evaluation, anchor)
 
     def count_request(self, outcome: str, pipeline: str, anchor: Anchor | None = None) -> None:
@@ -124,8 +126,6 @@ class Emitter:
     def queue_changed(self, delta: int) -> None:
         """
         Add *delta* to the number of requests that wait to be scored.
-
-        Counted even before a provider is set, for the number is only right when no change is left out.
         """
         self._try("a queue's change not counted", self._instruments.queue_changed, delta)
 

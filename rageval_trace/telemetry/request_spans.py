@@ -16,6 +16,7 @@ from rageval_trace.telemetry.attributes import verdict_attributes
 from rageval_trace.telemetry.content import Content, plain
 from rageval_trace.telemetry.payload import EmitOptions, Evaluation, RetrievalSpan
 from rageval_trace.telemetry.providers import own_context
+from rageval_trace.telemetry.results import finite
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context as TraceContext
@@ -92,7 +93,7 @@ def _retrieval_attributes(retrieval: RetrievalSpan, content: Content | None) -> 
 def _add_document(attributes: dict[str, Any], index: int, document: Context, content: Content) -> None:
     values = {
         "id": content.text(None if document.generated_id else document.id),
-        "score": None if document.score is None else float(document.score),
+        "score": finite(document.score),
         "content": content.text(document.text),
         "metadata": content.metadata(document),
     }

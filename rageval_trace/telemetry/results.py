@@ -10,7 +10,7 @@ from math import isfinite
 from rageval_trace.telemetry.names import DETERMINISTIC_JUDGES
 from rageval_trace.telemetry.payload import Evaluation
 
-__all__ = ["Sorted", "sort_results"]
+__all__ = ["Sorted", "finite", "sort_results"]
 
 
 @dataclass(slots=True)
@@ -44,8 +44,8 @@ def sort_results(evaluation: Evaluation) -> Sorted:
             found.failed[name] = result.error_type
             found.notable.append(name)
             continue
-        score = result.score if type(result.score) is float else _number(result.score)
-        if score is None or not isfinite(score):
+        score = finite(result.score)
+        if score is None:
             found.undefined.append(name)
             continue
         found.defined[name] = score
@@ -54,11 +54,14 @@ def sort_results(evaluation: Evaluation) -> Sorted:
     return found
 
 
-def _number(score: object) -> float | None:
+def finite(value: object) -> float | None:
     """
-    Return what a user's metric gave as a float; None if it is no number.
+    Return a number of any kind as a double; None for what is no finite number.
     """
+    if value is None:
+        return None
     try:
-        return None if score is None else float(score)  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]  # a user's metric may give anything
     except (TypeError, ValueError, OverflowError):
         return None
+    return number if isfinite(number) else None

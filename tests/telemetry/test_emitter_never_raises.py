@@ -48,7 +48,6 @@ class Unreadable:
     [
         {"results": {"a": Unreadable()}},
         {"results": None},
-        {"results": {"groundedness": MetricResult("groundedness", 0.5, details={"unsupported": 1, "counts": 2})}},
         {"results": {"freshness": MetricResult("freshness", 0.5, details={"ages_hours": {1: "old"}})}},
         {"pipeline": ["unhashable"]},
         {"record": Unreadable()},
@@ -63,6 +62,30 @@ def test_a_malformed_evaluation_is_a_counted_fault(captured, make_evaluation, ch
     made = Emitter(**captured.providers)
     made.emit(make_evaluation(**changes), Anchor())
     assert made.faults.counts
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"unsupported": 1, "counts": 2},
+        {"unsupported": ["claim"], "counts": {"claims": 1, "unsupported": 1}},
+        {"unsupported": [], "counts": {"claims": None, "unsupported": 0}},
+        {"unsupported": [], "counts": {}},
+    ],
+)
+def test_evidence_in_another_shape_is_left_out(captured, make_evaluation, details):
+    """
+    A user's own metric under a built-in name costs its evidence, not the span.
+    """
+    made = Emitter(**captured.providers)
+    results = {"groundedness": MetricResult("groundedness", 0.5, details=details)}
+    assert made.emit(make_evaluation(results=results), Anchor()) is not None
+    attributes = captured.spans[-1].attributes
+    assert (0.5, []) == (
+        attributes["rageval.score.groundedness"],
+        [key for key in attributes if key.startswith("rageval.claims.")],
+    )
+    assert {} == made.faults.counts
 
 
 def test_counting_with_a_malformed_pipeline_is_a_counted_fault(captured):

@@ -12,8 +12,10 @@ from opentelemetry._logs import NoOpLoggerProvider
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.trace import NoOpTracerProvider
 
+from rageval_trace import __version__
 from rageval_trace.telemetry.anchor import Anchor
 from rageval_trace.telemetry.emitter import Emitter
+from rageval_trace.testing import CapturedTelemetry
 
 LATE = """
 from rageval_trace.models import MetricResult
@@ -121,6 +123,22 @@ def test_no_op_providers_are_as_good_as_none(make_evaluation):
         made.connected,
         made.faults.counts,
     )
+
+
+def test_the_scope_is_the_package_and_its_version(make_evaluation):
+    """
+    Spans, metrics and logs name this package at its version, without a schema URL.
+    """
+    captured = CapturedTelemetry()
+    Emitter(**captured.providers).emit(make_evaluation(), Anchor())
+    scopes = [
+        captured._spans.get_finished_spans()[0].instrumentation_scope,
+        captured._logs.get_finished_logs()[0].instrumentation_scope,
+        captured._reader.get_metrics_data().resource_metrics[0].scope_metrics[0].scope,
+    ]
+    captured.shutdown()
+    assert [("rageval_trace", __version__)] * 3 == [(scope.name, scope.version) for scope in scopes]
+    assert [True] * 3 == [not scope.schema_url for scope in scopes]
 
 
 def test_logs_alone_need_no_tracer(captured, make_evaluation):

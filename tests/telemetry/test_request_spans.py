@@ -5,6 +5,7 @@ Spans of the request itself, built from recorded times where nobody else drew th
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -154,6 +155,18 @@ def test_documents_and_values_are_bounded(emitter, make_evaluation, make_retriev
     assert 20 == len([key for key in retrieval.attributes if key.endswith("document.content")])
     assert not [key for key in retrieval.attributes if key.endswith("document.metadata")]
     assert 1 < len(json.loads(retrieval.attributes["gen_ai.retrieval.documents"])) < 20
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, "high", object()])
+def test_a_retrievers_score_that_is_no_number_is_left_out(emitter, make_evaluation, make_retrieval, spans, score):
+    """
+    Whatever a retriever calls a score, the JSON stays valid and the span is sent.
+    """
+    documents = (Context("doc-1", "text", score),)
+    emitter(capture_spans=True).emit(make_evaluation(retrievals=(make_retrieval(documents=documents),)), Anchor())
+    attributes = spans()["retrieval"].attributes
+    assert [{"id": "doc-1"}] == json.loads(attributes["gen_ai.retrieval.documents"])
+    assert "retrieval.documents.0.document.score" not in attributes
 
 
 def test_at_most_fifty_retrievals(emitter, captured, make_evaluation, make_retrieval):
