@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from numbers import Real
 
 from rageval_trace.judges.base import Judge, RecordJudge, judge_name
+from rageval_trace.judges.lexical import LexicalJudge
 from rageval_trace.metrics import Metric, select
 from rageval_trace.metrics.workspace import open_workspace
 from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
@@ -29,19 +31,28 @@ def evaluator_version(config: EvalConfig | None = None) -> str:
     """
     Return `scoring-<version>+<8 hex>`: equal for two evaluations that give equal scores to equal records.
 
-    The digest covers the config but for *now*, and the judge's name and version.
+    The digest covers the config but for *now*, and the judge: its name and version, or `LexicalJudge`'s settings.
     """
     config = config or _DEFAULT_CONFIG
-    judge = config.judge
     parts = [
         float(config.half_life_hours),
         config.k,
         float(config.hit_threshold),
         float(config.claim_threshold),
         sorted(config.stopwords),
-        None if judge is None else (judge_name(judge), str(getattr(judge, "version", ""))),
+        _judge_version(config),
     ]
     return f"scoring-{SCORING_VERSION}+{blake2b(repr(parts).encode(), digest_size=4).hexdigest()}"
+
+
+def _judge_version(config: EvalConfig) -> object:
+    judge = config.judge
+    if judge is None:
+        return None
+    if type(judge) is LexicalJudge:
+        own = (judge.threshold, judge.stopwords)
+        return None if own == (config.claim_threshold, config.stopwords) else (own[0], sorted(own[1]))
+    return judge_name(judge), str(getattr(judge, "version", ""))
 
 
 def evaluate_record(
@@ -77,6 +88,8 @@ def _with_judge(config: EvalConfig | None, judge: Judge | RecordJudge | None) ->
     config = config or _DEFAULT_CONFIG
     if judge is None:
         return config, None
+    if isinstance(judge, type):
+        raise TypeError(f"judge is the class {judge.__name__}: expected an instance of it")
     if not isinstance(judge, (Judge, RecordJudge)):
         raise TypeError(f"judge is a {type(judge).__name__}: expected judge_claims and judge_relevance, or judge")
     return (
@@ -99,8 +112,8 @@ def _score(
                 results[metric.name] = _failed(metric, "TimeoutError", "the deadline had passed")
             else:
                 results[metric.name] = _compute(metric, record, config)
-    if record_judge is not None:
-        _replace_judged(results, record_judge, record)
+    if record_judge is not None and (deadline is None or time.monotonic() <= deadline):
+        _replace_judged(results, selected, record_judge, record)
     return RecordResult(record, results)
 
 
@@ -113,16 +126,30 @@ def _compute(metric: Metric, record: EvalRecord, config: EvalConfig) -> MetricRe
         result = metric.compute(record, config)
     except Exception as error:
         return _failed(metric, type(error).__name__, f"the metric raised {type(error).__name__}")
+    return _checked(metric, result)
+
+
+def _checked(metric: Metric, result: object) -> MetricResult:
+    """
+    Return what a metric or judge gave when it is a result with a finite score, else a failure that says why not.
+    """
     if not isinstance(result, MetricResult):
-        return _failed(metric, "TypeError", f"the metric returned a {type(result).__name__}, not a MetricResult")
+        return _failed(metric, "TypeError", f"gave a {type(result).__name__}, not a MetricResult")
+    score = result.score
+    if score is not None and type(score) is not float:
+        if not isinstance(score, Real):
+            return _failed(metric, "TypeError", f"gave a {type(score).__name__} as score, not a number")
+        result = replace(result, score=float(score))
     if result.score is not None and not math.isfinite(result.score):
-        return _failed(metric, "ValueError", f"the metric returned {result.score}")
+        return _failed(metric, "ValueError", f"gave the score {result.score}")
     if result.name != metric.name or result.higher_is_better is not metric.higher_is_better:
         return replace(result, name=metric.name, higher_is_better=metric.higher_is_better)
     return result
 
 
-def _replace_judged(results: dict[str, MetricResult], judge: RecordJudge, record: EvalRecord) -> None:
+def _replace_judged(
+    results: dict[str, MetricResult], selected: Sequence[Metric], judge: RecordJudge, record: EvalRecord
+) -> None:
     """
     Put the record judge's results in place of the formulas'; when it raises, those stand, marked as fallback.
     """
@@ -133,7 +160,9 @@ def _replace_judged(results: dict[str, MetricResult], judge: RecordJudge, record
         judged: Mapping[str, MetricResult] = judge.judge(record)
     except Exception:
         judged = {name: replace(results[name], judge="lexical_fallback") for name in judged_names if name in results}
-    results.update({name: result for name, result in judged.items() if name in results})
+    for metric in selected:
+        if metric.name in judged:
+            results[metric.name] = _checked(metric, judged[metric.name])
 
 
 def live_metrics(record: EvalRecord, selected: Iterable[Metric]) -> tuple[Metric, ...]:

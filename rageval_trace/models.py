@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timezone
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rageval_trace.stopwords import ENGLISH
@@ -52,7 +53,7 @@ def parse_timestamp(value: object) -> datetime:
         ValueError: if *value* is none of these.
     """
     if isinstance(value, datetime):
-        return value.replace(tzinfo=timezone.utc) if value.tzinfo is None else value.astimezone(timezone.utc)
+        return _in_utc(value)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=timezone.utc)
     if isinstance(value, str):
@@ -60,8 +61,8 @@ def parse_timestamp(value: object) -> datetime:
         if _UNIX_DIGITS.fullmatch(text):
             return _from_unix(float(text))
         return _from_iso(text)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return _from_unix(float(value))
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return _from_number(value)
     raise ValueError(f"unreadable timestamp {_short(value)}: {_TIMESTAMP_FORMS}")
 
 
@@ -71,6 +72,23 @@ _TIMESTAMP_FORMS = "expected ISO-8601 text, unix seconds or milliseconds, a date
 def _short(value: object) -> str:
     shown = repr(value) if isinstance(value, (str, int, float, bool, type(None))) else f"of type {type(value).__name__}"
     return shown if len(shown) <= 80 else shown[:77] + "..."
+
+
+def _in_utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=timezone.utc)
+    try:
+        return moment.astimezone(timezone.utc)
+    except OverflowError:
+        raise ValueError(f"unreadable timestamp {moment}: out of range") from None
+
+
+def _from_number(value: Real) -> datetime:
+    try:
+        seconds = float(value)
+    except OverflowError:
+        raise ValueError("unreadable timestamp: the number is out of range") from None
+    return _from_unix(seconds)
 
 
 def _from_unix(seconds: float) -> datetime:
@@ -106,8 +124,8 @@ class Context:
     One retrieved chunk.
 
     Args:
-        id: Its identifier in the corpus. An empty one is replaced by the chunk's 1-based rank when the chunk joins
-            a record, and marked in `generated_id`.
+        id: Its identifier in the corpus; a number becomes its text. An empty one is replaced by the chunk's 1-based
+            rank when the chunk joins a record, and marked in `generated_id`.
         text: What the model was shown.
         score: The retriever's score; any scale. None when the retriever gave none.
         timestamp: When the content was last true: anything that `parse_timestamp` reads. None for undated.
@@ -128,6 +146,8 @@ class Context:
     generated_id: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.id, str):
+            object.__setattr__(self, "id", "" if self.id is None else str(self.id))
         if self.timestamp is not None:
             object.__setattr__(self, "timestamp", parse_timestamp(self.timestamp))
 
@@ -179,8 +199,15 @@ def _relevant(value: Any) -> RelevantIds | None:
     if isinstance(value, str):
         raise TypeError("relevant_ids is one string: expected a set of ids, or a mapping from id to grade")
     if isinstance(value, Mapping):
-        return {str(key): float(grade) for key, grade in value.items()}
+        return {str(key): _grade(key, grade) for key, grade in value.items()}
     return frozenset([str(key) for key in value])
+
+
+def _grade(key: object, value: Any) -> float:
+    grade = float(value)
+    if not math.isfinite(grade):
+        raise ValueError(f"grade of {key!r} is {grade}: expected a finite number")
+    return grade
 
 
 def _ids(value: Iterable[Any] | None) -> tuple[str, ...] | None:
@@ -213,7 +240,7 @@ class EvalRecord:
 
     Raises:
         TypeError: if a chunk, the ids or the citations have the wrong shape.
-        ValueError: if a timestamp cannot be read.
+        ValueError: if a timestamp cannot be read, or a grade is not finite.
     """
 
     question: str

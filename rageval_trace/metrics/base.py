@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal, TypeAlias
 
 from rageval_trace.errors import UnknownMetricError
@@ -62,6 +62,7 @@ class Metric:
 
 
 _registry: dict[str, Metric] = {}
+_unloadable: list[EntryPoint] = []
 
 
 def register(
@@ -78,7 +79,12 @@ def register(
     Register the decorated function as the metric *name* and return it unchanged.
 
     See `Metric` for the arguments. Registering a name again replaces it, so that a module can be reloaded.
+
+    Raises:
+        TypeError: if *name* is no string, as under a bare `@register`.
     """
+    if not isinstance(name, str):
+        raise TypeError('a metric needs a name: @register("name")')
 
     def add(compute: MetricFunction) -> MetricFunction:
         about = meaning or (compute.__doc__ or "").strip().partition("\n")[0]
@@ -144,13 +150,14 @@ def load_plugins(wanted: Iterable[str] | None = None) -> None:
     """
     Import installed plug-in metrics (entry-point group `rageval_trace.metrics`), all of them or those named.
 
-    One that fails to load is named in a warning and stops nothing.
+    One that fails to load is named in one warning, is not tried again, and stops nothing.
     """
     chosen = None if wanted is None else set(wanted)
     for entry in entry_points(group=ENTRY_POINT_GROUP):
-        if (chosen is not None and entry.name not in chosen) or entry.name in _registry:
+        if (chosen is not None and entry.name not in chosen) or entry.name in _registry or entry in _unloadable:
             continue
         try:
             entry.load()
         except Exception as error:
+            _unloadable.append(entry)
             _log.warning("metric plug-in %r (%s) failed to load: %s", entry.name, entry.value, type(error).__name__)

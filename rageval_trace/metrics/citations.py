@@ -5,7 +5,7 @@ The citation metrics: what the answer cites, held against what supports it.
 from __future__ import annotations
 
 from rageval_trace.metrics.base import register, undefined
-from rageval_trace.metrics.claims import verdict_judge, why_no_claims
+from rageval_trace.metrics.claims import verdict_judge, why_no_claims, why_not_observed
 from rageval_trace.metrics.workspace import Workspace, workspace
 from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
 
@@ -31,17 +31,17 @@ def _failed(name: str, work: Workspace) -> MetricResult | None:
     step="answer",
     needs=("answer", "contexts", "citations"),
     meaning="share of the cited ids that support at least one claim",
-    undefined_when="nothing is cited, or there is no claim to support",
+    undefined_when="nothing is cited, or the answer or contexts were not observed",
     default=True,
 )
 def citation_accuracy(record: EvalRecord, config: EvalConfig | None = None) -> MetricResult:
     """
     Score the distinct cited ids that support at least one claim, divided by all cited; one never retrieved is wrong.
 
-    Details: `wrong`, the cited ids that support nothing.
+    An answer that cites and claims nothing scores 0.0. Details: `wrong`, the cited ids that support nothing.
     """
     work = workspace(record, config)
-    why = why_no_claims(work) or (None if work.citations else "no citations")
+    why = why_not_observed(record) or (None if work.citations else "no citations")
     if why is not None:
         return undefined("citation_accuracy", why, judge=work.judge_name)
     failed = _failed("citation_accuracy", work)

@@ -16,17 +16,22 @@ __all__ = ["context_utilisation", "groundedness", "hallucination_rate"]
 _UNDEFINED_WHEN = "the answer makes no claim (blank, or only declines), or contexts were not observed"
 
 
+def why_not_observed(record: EvalRecord) -> str | None:
+    """
+    Return which of the fields that claims need was not observed; None when both were.
+    """
+    if record.contexts is None:
+        return "contexts not observed"
+    return "answer not observed" if record.answer is None else None
+
+
 def why_no_claims(work: Workspace) -> str | None:
     """
     Return why the record has no claims to judge; None when it has.
     """
-    record = work.record
-    if record.contexts is None:
-        return "contexts not observed"
-    if record.answer is None:
-        return "answer not observed"
-    if work.claims:
-        return None
+    missing = why_not_observed(work.record)
+    if missing is not None or work.claims:
+        return missing
     return "the answer only declines" if work.abstained else "the answer makes no claim"
 
 
@@ -56,7 +61,9 @@ def _evidence(work: Workspace) -> dict[str, Any]:
     details: dict[str, Any] = {
         "counts": {"unsupported": len(unsupported), "claims": len(claims)},
         "unsupported": unsupported,
-        "supporting": [[position + 1 for position in verdict.supporting] for verdict in verdicts],
+        "supporting": [
+            [position + 1 for position in verdict.supporting] if verdict.supported else [] for verdict in verdicts
+        ],
         "scores": [verdict.score for verdict in verdicts],
         "abstained": False,
     }

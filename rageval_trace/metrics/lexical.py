@@ -4,6 +4,8 @@ The overlap metrics: formulas over tokens that need no judge.
 
 from __future__ import annotations
 
+import math
+
 from rageval_trace.judges.base import Rating
 from rageval_trace.metrics.base import register, undefined
 from rageval_trace.metrics.workspace import Workspace, workspace
@@ -130,4 +132,7 @@ def _rated(work: Workspace) -> Rating | None:
     rating = judge.judge_relevance(work.record.question, work.record.answer or "")
     if rating is None:
         return None
-    return Rating(min(1.0, max(0.0, float(rating))), getattr(rating, "judge", work.judge_name))
+    value = float(rating)
+    if math.isnan(value):
+        raise ValueError("the judge's rating is not a number")
+    return Rating(min(1.0, max(0.0, value)), getattr(rating, "judge", work.judge_name))

@@ -206,7 +206,22 @@ class Workspace:
         judge = self.judge
         if type(judge) is LexicalJudge and judge.stopwords == self.config.stopwords:
             return [judge.verdict(len(words), self.held(words)) for words in self.claim_words]
-        verdicts = list(judge.judge_claims([claim.text for claim in self.claims], self.contexts))
+        return self._ask(judge)
+
+    def _ask(self, judge: Judge) -> list[Verdict]:
+        """
+        Ask another judge, once: a failure is kept and raised again, since each question may cost money and time.
+        """
+        failure: Exception | None = self.__dict__.get("failure")
+        if failure is not None:
+            raise failure
+        try:
+            return self._checked(list(judge.judge_claims([claim.text for claim in self.claims], self.contexts)))
+        except Exception as error:
+            self.__dict__["failure"] = error
+            raise
+
+    def _checked(self, verdicts: list[Verdict]) -> list[Verdict]:
         if len(verdicts) != len(self.claims):
             raise ValueError(f"judge gave {len(verdicts)} verdicts on {len(self.claims)} claims")
         ranks = range(len(self.contexts))
@@ -219,7 +234,7 @@ class Workspace:
         """
         The 0-based positions of the contexts that support at least one claim, ascending.
         """
-        return sorted({position for verdict in self.verdicts for position in verdict.supporting})
+        return sorted({position for verdict in self.verdicts if verdict.supported for position in verdict.supporting})
 
     @_Lazy
     def citations(self) -> tuple[str, ...] | None:
