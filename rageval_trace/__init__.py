@@ -43,6 +43,7 @@ _LAZY: dict[str, str] = {
     "DiskCache": "rageval_trace.judges.cache",
     "LLMJudge": "rageval_trace.judges.llm",
     "TokenBudget": "rageval_trace.judges.budget",
+    "load_records": "rageval_trace.io",
 }
 _ELSEWHERE = {"RagEvalHandler": "from rageval_trace_langchain import RagEvalHandler  (or rageval_trace_llama_index)"}
 
@@ -79,6 +80,7 @@ __all__ = [
     "groundedness",
     "hallucination_rate",
     "hit_rate",
+    "load_records",
     "mrr",
     "ndcg",
     "precision",
