@@ -11,6 +11,7 @@ from rageval_trace.metrics.lexical import answer_relevance, context_precision, c
 from rageval_trace.metrics.recency import freshness
 from rageval_trace.metrics.ranking import hit_rate, mrr, ndcg, precision, recall
 from rageval_trace.metrics.claims import context_utilisation, groundedness, hallucination_rate
+from rageval_trace.metrics.risk import hallucination_risk
 from rageval_trace.metrics.citations import citation_accuracy, citation_coverage
 from rageval_trace.metrics.correctness import answer_correctness
 
@@ -28,6 +29,7 @@ __all__ = [
     "get",
     "groundedness",
     "hallucination_rate",
+    "hallucination_risk",
     "hit_rate",
     "mrr",
     "names",

@@ -48,12 +48,15 @@ def test_the_wheel_holds_the_import_roots_and_nothing_else(wheel):
 
 def test_the_roots_hold_code_alone():
     """
-    A root has Python files, schemas, the page's parts and its typing marker; what an operator mounts lies beside the roots.
+    A root has Python files, schemas, the page's parts, fitted coefficients, the methods page and its typing marker;
+    what an operator mounts lies beside the roots.
     """
     assert {
         name
         for name in source_files()
-        if not name.endswith((".py", "/py.typed", ".schema.json", ".jinja", ".css", ".js"))
+        if not name.endswith(
+            (".py", "/py.typed", ".schema.json", ".jinja", ".css", ".js", ".coefficients.json", "/METHODS.md")
+        )
     } == set()
 
 

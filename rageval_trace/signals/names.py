@@ -1,0 +1,170 @@
+"""
+Names of a claim that neither the contexts nor the question mention: words with a capital inside a sentence.
+
+Whole names are forgiven when the contexts hold their initials, and initials when the contexts hold the name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+from rageval_trace.text import tokenize
+
+__all__ = ["Background", "Name", "missing_names"]
+
+_UPPER = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0391-\u03a9\u0400-\u042f"
+_CAPITAL = re.compile(rf"[{_UPPER}][^\W_]*(?:['\u2019][^\W_]+)*")
+_STARTS_ANEW = frozenset('.!?:;"\u201c\u2022(|*_')
+_INSIDE = frozenset("'\u2019")
+# "I" and its contractions, and the titles of this list, are no names.
+_PLAIN = frozenset("i i'm i'd i've i'll ok am pm".split())
+# Two of these make a German sentence, in which every noun has a capital.
+_GERMAN = frozenset("der das und ist nicht ein eine einen einer den dem mit für von zu auf im wird werden sind".split())
+_SAME = (
+    frozenset("us u.s usa america american americans".split()),
+    frozenset("uk u.k britain british england english".split()),
+)
+_LONG_NAMES = {"united": _SAME[0] | _SAME[1], "states": _SAME[0], "kingdom": _SAME[1]}
+
+
+class Name(NamedTuple):
+    """
+    A capitalised word: as written, normalised, and where it stands in the claim.
+    """
+
+    written: str
+    token: str
+    start: int
+
+
+class Background:
+    """
+    What contexts know of names, read at the first question only.
+
+    Args:
+        texts: The contexts.
+        tokens: The tokens of each.
+    """
+
+    def __init__(self, texts: Sequence[str], tokens: Sequence[Sequence[str]]) -> None:
+        self._texts = texts
+        self._tokens = tokens
+        self._words: frozenset[str] | None = None
+        self._capitals: str | None = None
+        self._initials: str | None = None
+
+    @property
+    def words(self) -> frozenset[str]:
+        """
+        Every token of the contexts.
+        """
+        if self._words is None:
+            self._words = frozenset().union(*self._tokens)
+        return self._words
+
+    def spells_out(self, acronym: str) -> bool:
+        """
+        Tell whether capitalised words in a row have these initials: "World Health Organization" for `WHO`.
+        """
+        if self._capitals is None:
+            self._capitals = _NOT_CAPITAL.sub("", " ".join(self._texts))
+        if acronym not in self._capitals:
+            return False
+        if self._initials is None:
+            self._initials = " ".join([_initials(text) for text in self._texts])
+        return acronym in self._initials
+
+
+_NOT_CAPITAL = re.compile(rf"[^{_UPPER}]+")
+_SMALL = frozenset("of the and for in on to a an de la".split())
+
+
+def _initials(text: str) -> str:
+    letters = []
+    for word in re.findall(r"[^\W_]+", text):
+        if word[0].isupper():
+            letters.append(word[0])
+        elif word not in _SMALL:
+            letters.append(" ")
+    return "".join(letters)
+
+
+def _names(text: str) -> tuple[list[Name], int]:
+    """
+    Return the capitalised words inside the sentence, and how many words of it have a capital.
+    """
+    names = []
+    count = 0
+    for match in _CAPITAL.finditer(text):
+        start = match.start()
+        if start == 0 or text[start - 1].isalnum() or text[start - 1] in _INSIDE:
+            continue
+        before = text[max(0, start - 8) : start].rstrip()
+        if not before or before[-1] in _STARTS_ANEW:
+            continue
+        tokens = tokenize(match[0])
+        if tokens and tokens[0] not in _PLAIN:
+            count += 1
+            names.append(Name(match[0], tokens[0], start))
+    return names, count
+
+
+def missing_names(
+    text: str,
+    tokens: Sequence[str],
+    holds: Callable[[str], bool],
+    asked: Collection[str],
+    background: Background,
+    stopwords: Collection[str] = frozenset(),
+) -> list[Name]:
+    """
+    Return the names of a claim that no context mentions, each once, in order.
+
+    Args:
+        text: The claim.
+        tokens: Its tokens.
+        holds: Whether some context has the word.
+        asked: The question's words.
+        background: The contexts, for names in another form.
+        stopwords: Words that are never names.
+
+    Returns:
+        The names; none where capitals say nothing: in a title, in German.
+    """
+    names, count = _names(text)
+    missing: dict[str, Name] = {}
+    for name in names:
+        if not (name.token in stopwords or name.token in asked or holds(name.token)):
+            missing.setdefault(name.token, name)
+    if not missing or (len(tokens) > 4 and count > 0.6 * (len(tokens) - 1)) or len(_GERMAN.intersection(tokens)) > 1:
+        return []
+    return [name for name in missing.values() if not _known_otherwise(name, names, background)]
+
+
+def _known_otherwise(name: Name, names: Sequence[Name], background: Background) -> bool:
+    """
+    Tell whether the contexts know a name under another form.
+    """
+    same = next((group for group in _SAME if name.token in group), _LONG_NAMES.get(name.token, frozenset()))
+    if not background.words.isdisjoint(same):
+        return True
+    if name.written.isupper() and len(name.written) > 1:
+        spelled = "".join([other.written[0] for other in names if not other.written.isupper()])
+        return name.written in spelled or (len(name.written) > 2 and background.spells_out(name.written))
+    return _inside_acronym(name, [other for other in names if not other.written.isupper()], background)
+
+
+def _inside_acronym(name: Name, names: Sequence[Name], background: Background) -> bool:
+    """
+    Tell whether three to five capitalised words around the name have initials that a context holds.
+    """
+    place = names.index(name) if name in names else -1
+    if place < 0:
+        return False
+    for size in (3, 4, 5):
+        for start in range(max(0, place - size + 1), min(place, len(names) - size) + 1):
+            if "".join([other.written[0] for other in names[start : start + size]]).casefold() in background.words:
+                return True
+    return False

@@ -1,0 +1,59 @@
+"""
+Names that no context mentions.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from rageval_trace.signals.evidence import Evidence
+from rageval_trace.signals.names import Background, missing_names
+from rageval_trace.stopwords import ENGLISH
+from rageval_trace.text import tokenize
+
+
+def missing(claim: str, context: str, question: str = "") -> list[str]:
+    """Return the missing names as written."""
+    tokens = tokenize(claim)
+    evidence = Evidence([tokenize(context)], tokens)
+    found = missing_names(
+        claim, tokens, evidence.holds, tokenize(question), Background([context], [tokenize(context)]), ENGLISH
+    )
+    return [name.written for name in found]
+
+
+@pytest.mark.parametrize(
+    ("claim", "context", "expected"),
+    [
+        ("The river flows through Spain.", "The river flows through Egypt.", ["Spain"]),
+        ("The river flows through Egypt.", "The river flows through Egypt.", []),
+        ("The Spanish river is long.", "A river in Spain; spanish words.", []),
+        ("Spain has the river.", "A river.", []),
+        ("He said: Spain has it. Then \u201cItaly does\u201d.", "It has it.", []),
+        ("The man and I and I'm sure he left.", "x", []),
+        ("The O'Hara house and O'Hara again.", "a house", ["O'Hara"]),
+        ("It began in the US.", "It began in America.", []),
+        ("It began in the United States.", "It began in the USA.", []),
+        ("The British won.", "The UK won.", []),
+        ("The rules of the WHO apply.", "The World Health Organization made rules.", []),
+        ("The rules of the WTO apply.", "The World Health Organization made rules.", ["WTO"]),
+        ("The International Trade Union met.", "The ITU met.", []),
+        ("A talk by the National Ice Office (NIO) today.", "A talk by the National Ice Office today.", []),
+        ("The Great Big Blue House Of Fun", "nothing", []),
+        ("Sie wohnt in der Stadt und das Haus ist ein Palast.", "Sie wohnt dort.", []),
+        (
+            "\u041e\u043d \u0436\u0438\u0432\u0451\u0442 \u0432 \u041c\u043e\u0441\u043a\u0432\u0435.",
+            "\u041e\u043d \u0442\u0430\u043c.",
+            ["\u041c\u043e\u0441\u043a\u0432\u0435"],
+        ),
+        ("iPhone and eBay and McLeod stay.", "x", ["McLeod"]),
+    ],
+)
+def test_missing_names(claim: str, context: str, expected: list[str]) -> None:
+    """A capital inside a sentence is a name unless the contexts know it, under another form too."""
+    assert expected == missing(claim, context)
+
+
+def test_a_name_of_the_question_needs_no_context() -> None:
+    """What the user asked about is not held against the answer."""
+    assert [] == missing("The river flows through Spain.", "a river", "Is it in Spain?")
