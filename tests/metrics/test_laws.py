@@ -144,7 +144,7 @@ def plain_scores(record: EvalRecord) -> dict[str, float]:
 OVERLAP = ("faithfulness", "context_precision", "context_recall", "answer_relevance", "answer_correctness")
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(records)
 def test_the_workspace_counts_as_the_plain_functions(record: EvalRecord) -> None:
     """The shared, faster counting gives the plain definitions' values, non-ASCII text included."""
