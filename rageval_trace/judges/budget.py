@@ -14,8 +14,29 @@ __all__ = ["TOKENS_PER_DAY", "TOKENS_PER_HOUR", "TokenBudget", "set_shared_budge
 TOKENS_PER_HOUR = 500_000
 TOKENS_PER_DAY = 5_000_000
 
-_MINUTES_AN_HOUR = 60
-_MINUTES_A_DAY = 24 * 60
+_HOUR_S = 3600
+_DAY_S = 24 * _HOUR_S
+
+
+class _Window:
+    """
+    Sum what was booked over the last *span_s* seconds, in steps of a sixtieth of them.
+    """
+
+    def __init__(self, span_s: int, limit: int) -> None:
+        self.limit = limit
+        self._step_s = span_s // 60
+        self._steps: dict[int, int] = {}
+
+    def book(self, at_s: float, tokens: int) -> None:
+        step = int(at_s // self._step_s)
+        self._steps[step] = max(0, self._steps.get(step, 0) + tokens)
+
+    def spent(self, now_s: float) -> int:
+        oldest = int(now_s // self._step_s) - 59
+        for step in [step for step in self._steps if step < oldest]:
+            del self._steps[step]
+        return sum(self._steps.values())
 
 
 class TokenBudget:
@@ -48,31 +69,29 @@ class TokenBudget:
         self.per_day = per_day
         self._clock = clock
         self._lock = Lock()
-        self._minutes: dict[int, int] = {}  # minute -> tokens, at most a day of them
+        self._hour = _Window(_HOUR_S, per_hour)
+        self._day = _Window(_DAY_S, per_day)
 
-    def reserve(self, tokens: int) -> int | None:
+    def reserve(self, tokens: int) -> float | None:
         """
         Take *tokens* out of the budget.
 
         Returns:
-            The minute they are booked on, to hand to `settle`; None, with nothing taken, when they do not fit.
+            The time they are booked at, to hand to `settle`; None, with nothing taken, when they do not fit.
         """
         with self._lock:
-            minute = self._minute()
-            if self._spent(minute, _MINUTES_AN_HOUR) + tokens > self.per_hour:
+            now = self._clock()
+            if any([window.spent(now) + tokens > window.limit for window in (self._hour, self._day)]):
                 return None
-            if self._spent(minute, _MINUTES_A_DAY) + tokens > self.per_day:
-                return None
-            self._minutes[minute] = self._minutes.get(minute, 0) + tokens
-            return minute
+            self._book(now, tokens)
+            return now
 
-    def settle(self, minute: int, reserved: int, used: int) -> None:
+    def settle(self, at_s: float, reserved: int, used: int) -> None:
         """
-        Replace what was reserved in *minute* by what was used.
+        Replace what was reserved at *at_s* by what was used.
         """
         with self._lock:
-            if minute in self._minutes:
-                self._minutes[minute] = max(0, self._minutes[minute] + used - reserved)
+            self._book(at_s, used - reserved)
 
     @property
     def spent_last_hour(self) -> int:
@@ -80,7 +99,7 @@ class TokenBudget:
         Return the tokens of the last 60 minutes, reservations included.
         """
         with self._lock:
-            return self._spent(self._minute(), _MINUTES_AN_HOUR)
+            return self._hour.spent(self._clock())
 
     @property
     def spent_last_day(self) -> int:
@@ -88,16 +107,11 @@ class TokenBudget:
         Return the tokens of the last 24 hours, reservations included.
         """
         with self._lock:
-            return self._spent(self._minute(), _MINUTES_A_DAY)
+            return self._day.spent(self._clock())
 
-    def _minute(self) -> int:
-        minute = int(self._clock() // 60)
-        for old in [key for key in self._minutes if key <= minute - _MINUTES_A_DAY]:
-            del self._minutes[old]
-        return minute
-
-    def _spent(self, minute: int, window: int) -> int:
-        return sum([tokens for key, tokens in self._minutes.items() if key > minute - window])
+    def _book(self, at_s: float, tokens: int) -> None:
+        self._hour.book(at_s, tokens)
+        self._day.book(at_s, tokens)
 
 
 class _Shared:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from rageval_trace.judges import prompts
@@ -112,8 +112,9 @@ class ClaudeJudge:
         self._tally.add(claims=len(claims))
         if not contexts:
             return [Verdict(supported=False, reason="nothing was retrieved") for _ in claims]
-        texts = [context.text for context in contexts]
-        keys = {claim: self._key("claim", claim, *texts) for claim in claims}
+        # Hashed once, for the contexts are long and the same for every claim.
+        given = self._key("claim", *[context.text for context in contexts])
+        keys = {claim: cache_key(given, claim) for claim in claims}
         verdicts = self._remembered(keys)
         self._tally.add(cache_hits=len([claim for claim in claims if claim in verdicts]))
         open_claims = [claim for claim in keys if claim not in verdicts]
@@ -176,7 +177,7 @@ class ClaudeJudge:
         self._client.succeeded()
         self._tally.add(invented=invented)
         judged = {claims[index]: verdict for index, verdict in read.items()}
-        self.cache.put({keys[claim]: asdict(verdict) for claim, verdict in judged.items()})
+        self.cache.put({keys[claim]: _to_store(verdict) for claim, verdict in judged.items()})
         left_out = [claim for claim in claims if claim not in judged]
         if left_out:
             judged.update(self._fall_back(left_out, contexts, MalformedReplyError()))
@@ -199,6 +200,15 @@ class ClaudeJudge:
     def _remembered(self, keys: dict[str, str]) -> dict[str, Verdict]:
         known = self.cache.get(keys.values())
         return {claim: read for claim, key in keys.items() if (read := _stored(known.get(key))) is not None}
+
+
+def _to_store(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "supported": verdict.supported,
+        "supporting": list(verdict.supporting),
+        "contradicted": verdict.contradicted,
+        "reason": verdict.reason,
+    }
 
 
 def _stored(value: Any) -> Verdict | None:

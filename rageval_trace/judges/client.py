@@ -108,8 +108,8 @@ class ClaudeClient:
         started = self._clock()
         estimate = _characters(request) // _CHARACTERS_A_TOKEN + expected_output
         budget = self._budget or shared_budget()
-        minute = budget.reserve(estimate)
-        if minute is None:
+        booked_at = budget.reserve(estimate)
+        if booked_at is None:
             raise BudgetSpentError
         used = (0, 0)
         failed: str | None = None
@@ -122,7 +122,7 @@ class ClaudeClient:
             raise
         finally:
             # A call that timed out may be billed all the same: its estimate stays booked.
-            budget.settle(minute, estimate, estimate if failed == "APITimeoutError" else sum(used))
+            budget.settle(booked_at, estimate, estimate if failed == "APITimeoutError" else sum(used))
             self.tally.add(calls=1, input_tokens=used[0], output_tokens=used[1])
             notify(ModelCall(self.judge, self.model, self._clock() - started, *used, failed))
 

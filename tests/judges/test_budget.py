@@ -59,27 +59,27 @@ def test_the_real_cost_replaces_the_reservation() -> None:
     What a call really cost is what counts, more or less than its estimate.
     """
     budget = TokenBudget(100, 100, clock=Clock())
-    minute = budget.reserve(80)
-    assert minute is not None
-    budget.settle(minute, 80, 10)
+    booked_at = budget.reserve(80)
+    assert booked_at is not None
+    budget.settle(booked_at, 80, 10)
     assert budget.spent_last_hour == 10
-    minute = budget.reserve(5)
-    assert minute is not None
-    budget.settle(minute, 5, 200)
+    booked_at = budget.reserve(5)
+    assert booked_at is not None
+    budget.settle(booked_at, 5, 200)
     assert budget.spent_last_hour == 210
 
 
 def test_a_settlement_after_a_day_is_dropped() -> None:
     """
-    A call that ends after its minute left the window changes nothing.
+    A call that ends a day after it began is too old to count.
     """
     clock = Clock()
     budget = TokenBudget(100, 100, clock=clock)
-    minute = budget.reserve(10)
-    assert minute is not None
+    booked_at = budget.reserve(10)
+    assert booked_at is not None
     clock.now = 2 * 86_400.0
     assert budget.spent_last_day == 0
-    budget.settle(minute, 10, 50)
+    budget.settle(booked_at, 10, 50)
     assert budget.spent_last_day == 0
 
 
@@ -88,13 +88,13 @@ def test_threads_cannot_overshoot_together() -> None:
     Of many simultaneous reservations only those that fit succeed.
     """
     budget = TokenBudget(1000, 1000, clock=Clock())
-    taken: list[int | None] = []
+    taken: list[float | None] = []
     threads = [threading.Thread(target=lambda: taken.append(budget.reserve(100))) for _ in range(30)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len([minute for minute in taken if minute is not None]) == 10
+    assert len([booked for booked in taken if booked is not None]) == 10
 
 
 def test_a_process_has_one_budget_until_it_is_replaced() -> None:
