@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Final
 
+from rageval_trace.live.citations import resolve
 from rageval_trace.live.runs import Request, Retrieval
 from rageval_trace.models import Context, EvalRecord
 from rageval_trace.telemetry.anchor import Anchor
@@ -157,7 +158,8 @@ def _record(
     request: Request, question: str, contexts: Sequence[Context] | None, answer: str | None, limits: Limits
 ) -> EvalRecord:
     asked_at = datetime.fromtimestamp(request.started_ns / 1e9, timezone.utc)
-    known: dict[str, Any] = {"id": str(request.id), "asked_at": asked_at, "citations": request.citations}
+    cited = resolve(request.citations, contexts or ()) if request.citations else None
+    known: dict[str, Any] = {"id": str(request.id), "asked_at": asked_at, "citations": cited}
     said = {name.removeprefix("rageval."): value for name, value in request.overrides.items() if name in _LABELS}
     try:
         return EvalRecord(question, contexts, answer, **{**known, **said})

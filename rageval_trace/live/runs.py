@@ -7,10 +7,11 @@ A *run* is one step that a framework reports; a *request* is the outermost run w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from threading import RLock
 from typing import Any, Final
 
+from rageval_trace.live.citations import Citation
 from rageval_trace.live.forks import renew_after_fork
 from rageval_trace.live.sampling import Sampler
 from rageval_trace.models import Context
@@ -117,9 +118,12 @@ class Request:
         token: An object that lives as long as the root run and is made for it alone.
         question: What was asked, as far as known.
         answer: What was answered, as far as known.
+        citations: What a model or an answer's own field cites.
         overrides: What the user said about this request, by name.
         retrievals: What was retrieved, in the order in which it ended.
         open_llms: Model calls that have not ended.
+        searched: A retriever ran, whether or not the request is sampled.
+        left: Another handler follows the request.
     """
 
     __slots__ = (
@@ -130,8 +134,8 @@ class Request:
         "explicit_answer",
         "id",
         "interrupted",
-        "kept",
         "kind",
+        "left",
         "open_llms",
         "overrides",
         "question",
@@ -140,6 +144,7 @@ class Request:
         "root",
         "run_ids",
         "sampled",
+        "searched",
         "seeking",
         "started_monotonic",
         "started_ns",
@@ -160,14 +165,13 @@ class Request:
         self.tombstone = self.root
         self.run_ids: list[Hashable] = [id]
         self.starts = 1
-        self.closed = self.interrupted = self.unit = False
+        self.closed = self.interrupted = self.unit = self.searched = self.left = False
         self.question: str | None = None
         self.answer: str | None = None
         self.explicit_answer: str | None = None
-        self.citations: tuple[str, ...] | None = None
+        self.citations: Sequence[Citation] = ()
         self.overrides: dict[str, Any] = {}
         self.retrievals: list[Retrieval] = []
-        self.kept = 0
         self.response: dict[str, str] = {}
         self.open_llms = 0
         self.sampled: bool | None = None
@@ -185,6 +189,13 @@ class Request:
             target = self.anchor.target
             self._decide(sampler.keeps(None if target is None else target.trace_id, self.id))
         return bool(self.sampled)
+
+    def leave(self) -> None:
+        """
+        Leave the request to another handler: it is neither scored nor counted here.
+        """
+        self.left = True
+        self._decide(sampled=False)
 
     def _decide(self, sampled: bool) -> None:
         self.sampled = sampled

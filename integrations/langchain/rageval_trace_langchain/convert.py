@@ -224,6 +224,11 @@ def _answer_in(fields: Mapping[str, Any]) -> str | None:
             return value
         if is_message(value) and not has_tool_calls(value):
             return content_text(value.content)
+    structured = fields.get("structured_response")
+    if structured is not None and structured is not fields:
+        found = answer_of(structured)
+        if found is not None:
+            return found
     messages = fields.get("messages")
     if isinstance(messages, (list, tuple)):
         return _last_ai(messages)
@@ -380,10 +385,12 @@ class ModelAnswer:
     Args:
         text: Its text; None when it asked for tools.
         facts: `response_id`, `request_model`, `provider_name`, as far as the response names them.
+        content: The message's content, for what else it holds.
     """
 
     text: str | None
     facts: Mapping[str, str]
+    content: Any = None
 
 
 def model_answer(response: Any) -> ModelAnswer | None:
@@ -399,7 +406,7 @@ def model_answer(response: Any) -> ModelAnswer | None:
         text = getattr(first, "text", None)
         return ModelAnswer(text if isinstance(text, str) else None, {})
     text = None if has_tool_calls(message) else content_text(message.content)
-    return ModelAnswer(text, _response_facts(message))
+    return ModelAnswer(text, _response_facts(message), message.content)
 
 
 def _response_facts(message: BaseMessage) -> Mapping[str, str]:

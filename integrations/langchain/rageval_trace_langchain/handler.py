@@ -124,8 +124,20 @@ class RagEvalHandler(BaseCallbackHandler):
         )
         self._tracker = Tracker(self._monitor, levers)
         if not self._monitor.enabled:
-            self.ignore_chain = self.ignore_retriever = self.ignore_agent = True
-            self.ignore_llm = self.ignore_chat_model = True
+            self.pause()
+
+    def pause(self) -> None:
+        """
+        Follow no request from now on; LangChain then passes this handler over.
+        """
+        self.ignore_chain = self.ignore_retriever = self.ignore_agent = True
+        self.ignore_llm = self.ignore_chat_model = True
+
+    def attach_automatically(self) -> None:
+        """
+        Step aside wherever a handler is attached by hand: this one is attached to every run.
+        """
+        self._tracker.yield_to_others()
 
     def __copy__(self) -> RagEvalHandler:
         return self

@@ -48,11 +48,13 @@ class Levers:
                 raise TypeError(f"{name} is {type(value).__name__}: expected a function")
         if isinstance(retrieval_tools, (str, re.Pattern)):
             raise TypeError(f"retrieval_tools is one {type(retrieval_tools).__name__}: expected a sequence of names")
+        if not isinstance(keys, DocumentKeys):
+            raise TypeError(f"document_keys is {type(keys).__name__}: expected DocumentKeys")
         self.keys = keys
         self._question = question
         self._contexts = contexts
         self._answer = answer
-        self._tools = [re.compile(re.escape(one)) if isinstance(one, str) else one for one in retrieval_tools]
+        self._tools = [_pattern(one) for one in retrieval_tools]
         self._tally = tally
 
     def question(self, inputs: Any) -> str | None:
@@ -93,3 +95,11 @@ class Levers:
         except Exception as error:
             self._tally.fault(place, error)
             return None
+
+
+def _pattern(tool: object) -> re.Pattern[str]:
+    if isinstance(tool, str):
+        return re.compile(re.escape(tool))
+    if isinstance(tool, re.Pattern):
+        return tool
+    raise TypeError(f"retrieval_tools holds {tool!r}: expected names or compiled patterns")

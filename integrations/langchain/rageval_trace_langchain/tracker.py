@@ -21,6 +21,8 @@ from rageval_trace.live.monitor import Monitor
 from rageval_trace.live.runs import CHAIN, LLM, RETRIEVER, TOOL, Request, Retrieval, Run, Runs
 from rageval_trace.telemetry.anchor import Anchor, SpanLookup
 from rageval_trace_langchain import convert
+from rageval_trace_langchain.citations import citations_in_content, citations_in_output
+from rageval_trace_langchain.claims import CLAIMS
 from rageval_trace_langchain.levers import Levers
 
 __all__ = ["UNIT_TAG", "Tracker"]
@@ -49,7 +51,15 @@ class Tracker:
         self._sampler = monitor.sampler
         self._reader = DocumentReader(levers.keys, max_chars=settings.max_chars, count=count)
         self._limits = Limits(settings.max_contexts, settings.max_chars, count)
+        self._automatic = False
         self.runs = Runs(max_requests=settings.max_runs, ttl_s=settings.run_ttl_s, give_up=self._give_up, count=count)
+
+    def yield_to_others(self) -> None:
+        """
+        Leave every request that another tracker follows to it.
+        """
+        self._automatic = True
+        CLAIMS.watch(self._yield)
 
     def start(
         self,
@@ -77,11 +87,14 @@ class Tracker:
         if parent is None:
             if parent_id is not None and self.runs.is_late(run_id, parent_id):
                 return None
-            parent = live.get(_surrounding_run())
-        if parent is None:
+            surrounding = _surrounding_run()
+            parent = live.get(surrounding)
+            if parent is None and CLAIMS.watched and not self._automatic:
+                CLAIMS.claim(run_id, parent_id or surrounding)
+        if parent is None or (tags and kind == CHAIN and UNIT_TAG in tags and _may_hold_units(parent.request)):
             return self._begin(kind, run_id, tags, metadata)
-        if tags and UNIT_TAG in tags and kind == CHAIN and not parent.request.unit:
-            return self._begin(kind, run_id, tags, metadata)
+        if kind == RETRIEVER:
+            parent.request.searched = True
         run = self.runs.child(run_id, parent, kind)
         if run is not None and run.request.seeking:
             self._seek(run.request, child=True)
@@ -181,6 +194,7 @@ class Tracker:
             said = convert.model_answer(response)
             if said is not None:
                 request.answer = said.text
+                request.citations = citations_in_content(said.content)
                 request.response.update(said.facts)
         if run is request.root:
             self._finish(request, outputs=request.answer)
@@ -231,6 +245,8 @@ class Tracker:
     ) -> Run | None:
         request = Request(run_id, kind, Anchor.begin(), self._sampler, tags)
         request.unit = bool(tags) and UNIT_TAG in (tags or ())
+        if self._automatic and CLAIMS.holds(run_id):
+            request.leave()
         if metadata and request.sampled is not False:
             request.overrides = {name: metadata[name] for name in OVERRIDES if name in metadata}
             for key in _CONVERSATION_KEYS:
@@ -294,8 +310,14 @@ class Tracker:
     ) -> None:
         if not self.runs.end(request):
             return
+        if CLAIMS.watched and not self._automatic:
+            CLAIMS.release(request.id)
+        if request.left:
+            return
         if not request.settle(self._sampler):
-            self._monitor.skip(request.anchor, seen=request.starts, rag=request.kind == CHAIN)
+            # Attached to every run, a handler sees much that never was RAG.
+            rag = request.kind == CHAIN and (request.searched or not self._automatic)
+            self._monitor.skip(request.anchor, seen=request.starts, rag=rag)
             return
         status = _status(request, error, streamed=inputs is not None)
         self._complete(request, outputs, inputs, failed=status in ("error", "cancelled"))
@@ -314,6 +336,7 @@ class Tracker:
             request.answer = None
         elif outputs is not None:
             request.answer = levers.answer(outputs, request.answer)
+            request.citations = citations_in_output(outputs) or request.citations
         documents = levers.contexts(outputs)
         if documents is not None:
             request.add(Retrieval("explicit", None, contexts=convert.contexts_of(documents, self._reader)))
@@ -322,8 +345,23 @@ class Tracker:
             if documents is not None:
                 request.add(Retrieval("output", None, contexts=convert.contexts_of(documents, self._reader)))
 
+    def _yield(self, run_id: Any) -> None:
+        run = self.runs.live.get(run_id)
+        if run is not None:
+            run.request.leave()
+
     def _give_up(self, request: Request) -> None:
-        self._monitor.submit(build(request, "evicted", self._limits, sample_rate=self._sampler.rate))
+        if not self._automatic:
+            CLAIMS.release(request.id)
+        if not request.left:
+            self._monitor.submit(build(request, "evicted", self._limits, sample_rate=self._sampler.rate))
+
+
+def _may_hold_units(request: Request) -> bool:
+    """
+    Return whether a tagged run below is a request of its own: tags are inherited, so inside a unit all runs bear it.
+    """
+    return not request.unit and not request.left
 
 
 def _status(request: Request, error: BaseException | None, *, streamed: bool) -> str:
