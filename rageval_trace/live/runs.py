@@ -94,9 +94,10 @@ class Run:
         kind: CHAIN, RETRIEVER, TOOL or LLM.
         inside: The kinds of the runs around it, as bits.
         data: What the adapter keeps about it.
+        open: It has not ended.
     """
 
-    __slots__ = ("data", "failed", "inside", "kind", "parent", "request")
+    __slots__ = ("data", "failed", "inside", "kind", "open", "parent", "request")
 
     def __init__(self, request: Request, kind: int, parent: Run | None) -> None:
         self.request = request
@@ -104,7 +105,17 @@ class Run:
         self.parent = parent
         self.inside: int = 0 if parent is None else parent.inside | parent.kind
         self.failed = False
+        self.open = True
         self.data: Any = None
+
+    def end(self) -> None:
+        """
+        Note that the run has ended, once.
+        """
+        if self.open:
+            self.open = False
+            # One operation on a list, where a counter would take two that another thread may come between.
+            self.request.ended.append(None)
 
 
 class Request:
@@ -121,7 +132,7 @@ class Request:
         citations: What a model or an answer's own field cites.
         overrides: What the user said about this request, by name.
         retrievals: What was retrieved, in the order in which it ended.
-        open_llms: Model calls that have not ended.
+        ended: As many items as runs have ended.
         searched: A retriever ran, whether or not the request is sampled.
         left: Another handler follows the request.
     """
@@ -131,12 +142,12 @@ class Request:
         "answer",
         "citations",
         "closed",
+        "ended",
         "explicit_answer",
         "id",
         "interrupted",
         "kind",
         "left",
-        "open_llms",
         "overrides",
         "question",
         "response",
@@ -173,7 +184,7 @@ class Request:
         self.overrides: dict[str, Any] = {}
         self.retrievals: list[Retrieval] = []
         self.response: dict[str, str] = {}
-        self.open_llms = 0
+        self.ended: list[None] = []
         self.sampled: bool | None = None
         self.seeking = True
         if sampler.always or sampler.never:
@@ -189,6 +200,13 @@ class Request:
             target = self.anchor.target
             self._decide(sampler.keeps(None if target is None else target.trace_id, self.id))
         return bool(self.sampled)
+
+    @property
+    def open_runs(self) -> int:
+        """
+        Return how many runs have not ended, the root among them.
+        """
+        return len(self.run_ids) - len(self.ended)
 
     def leave(self) -> None:
         """

@@ -305,9 +305,7 @@ class RagEvalHandler(BaseCallbackHandler):
         **kwargs: Any,
     ) -> None:
         try:
-            run = self._tracker.start(LLM, run_id, parent_run_id, tags, metadata)
-            if run is not None:
-                self._tracker.llm_started(run)
+            self._tracker.start(LLM, run_id, parent_run_id, tags, metadata)
         except Exception as error:
             self._monitor.fault("on_chat_model_start", error)
 
@@ -324,9 +322,7 @@ class RagEvalHandler(BaseCallbackHandler):
         **kwargs: Any,
     ) -> None:
         try:
-            run = self._tracker.start(LLM, run_id, parent_run_id, tags, metadata)
-            if run is not None:
-                self._tracker.llm_started(run)
+            self._tracker.start(LLM, run_id, parent_run_id, tags, metadata)
         except Exception as error:
             self._monitor.fault("on_llm_start", error)
 

@@ -18,7 +18,7 @@ from opentelemetry.trace import Span
 from rageval_trace.live.capture import OVERRIDES, Limits, build
 from rageval_trace.live.documents import DocumentReader
 from rageval_trace.live.monitor import Monitor
-from rageval_trace.live.runs import CHAIN, LLM, RETRIEVER, TOOL, Request, Retrieval, Run, Runs
+from rageval_trace.live.runs import CHAIN, RETRIEVER, TOOL, Request, Retrieval, Run, Runs
 from rageval_trace.telemetry.anchor import Anchor, SpanLookup
 from rageval_trace_langchain import convert
 from rageval_trace_langchain.citations import citations_in_content, citations_in_output
@@ -133,14 +133,6 @@ class Tracker:
             source = "tool_text" if self._levers.is_retrieval_tool(name) else "tool"
             run.data = Retrieval(source, run, text if isinstance(text, str) else None)
 
-    def llm_started(self, run: Run) -> None:
-        """
-        Note that a model is at work, which tells a stream that was closed from one that ended.
-        """
-        if not run.inside & RETRIEVER:
-            run.data = True
-            run.request.open_llms += 1
-
     def chain_ended(self, run_id: UUID, outputs: Any, inputs: Any) -> None:
         """
         End the request, or look for documents in what a step of it returned.
@@ -190,7 +182,7 @@ class Tracker:
         if run is None:
             return
         request = run.request
-        if self._llm_closed(run) and request.sampled is not False:
+        if request.sampled is not False and not run.inside & RETRIEVER:
             said = convert.model_answer(response)
             if said is not None:
                 request.answer = said.text
@@ -207,7 +199,6 @@ class Tracker:
         if run is None:
             return
         request = run.request
-        self._llm_closed(run)
         flow = convert.control_flow(error)
         if flow is None:
             run.failed = True
@@ -268,8 +259,13 @@ class Tracker:
 
     def _ending(self, run_id: UUID) -> Run | None:
         run = self.runs.live.get(run_id)
-        if run is not None and run.request.seeking:
-            self._seek(run.request, child=run is not run.request.root)
+        if run is None:
+            return None
+        request = run.request
+        if request.sampled is not False:
+            run.end()
+            if request.seeking:
+                self._seek(request, child=run is not request.root)
         return run
 
     def _seek(self, request: Request, *, child: bool) -> None:
@@ -278,13 +274,6 @@ class Tracker:
         if anchor.found is not None:
             request.seeking = not anchor.settled
             request.settle(self._sampler)
-
-    def _llm_closed(self, run: Run) -> bool:
-        if run.kind != LLM or not run.data:
-            return False
-        run.data = None
-        run.request.open_llms -= 1
-        return True
 
     def _see_output(self, request: Request, run: Run, outputs: Any) -> None:
         if request.retrieved:
@@ -370,8 +359,8 @@ def _status(request: Request, error: BaseException | None, *, streamed: bool) ->
     if request.interrupted or (error is not None and convert.control_flow(error) is not None):
         return "interrupted"
     if error is None:
-        # A synchronous stream that is closed early ends well, but before its model does.
-        return "partial" if streamed and request.open_llms > 0 else "ok"
+        # A synchronous stream that is closed early ends well, but before the steps that it reads from.
+        return "partial" if streamed and request.open_runs > 0 else "ok"
     if isinstance(error, GeneratorExit):
         return "partial"
     return "cancelled" if isinstance(error, _CANCELLED) else "error"

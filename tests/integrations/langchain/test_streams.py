@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("langgraph")
 
 import langchain_parts as parts
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableGenerator, RunnableLambda
 
 LONG = " ".join([f"word{number}" for number in range(40)])
 
@@ -273,3 +273,21 @@ def test_sync_stream_in_small_pieces(handler: Any, results: list[Any], make: Cal
     stream.close()
 
     assert ("partial", True) == (only(results).status, bool(only(results).scores))
+
+
+def test_a_stream_without_a_model_run_is_partial_too(handler: Any, results: list[Any]) -> None:
+    """
+    Models called by other means leave no run of their own; any step that is still open tells.
+    """
+
+    def words(texts: Any) -> Any:
+        for _ in texts:
+            yield from ("The ", "tower ", "is ", "tall.")
+
+    calling = parts.Docs() | RunnableLambda(parts.join) | RunnableGenerator(words)
+    assert "The tower is tall." == "".join(calling.stream(parts.QUESTION, {"callbacks": [handler]}))
+    next(calling.stream(parts.QUESTION, {"callbacks": [handler]}))
+    gc.collect()
+
+    assert ["ok", "partial"] == [result.status for result in results]
+    assert_clean(handler)
