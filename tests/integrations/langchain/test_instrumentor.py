@@ -172,15 +172,15 @@ def test_it_is_silent_when_langchain_is_missing() -> None:
     """
     pytest.importorskip("opentelemetry.instrumentation")
     code = f"""
-import sys
-sys.modules["langchain_core"] = None
-import importlib.util
-importlib.util.find_spec = lambda name, package=None, find=importlib.util.find_spec: None if name == "langchain_core" else find(name, package)
+import importlib.util, sys
 from importlib.metadata import EntryPoint
 from opentelemetry.instrumentation.auto_instrumentation import _load
 from opentelemetry.instrumentation.distro import DefaultDistro
+sys.modules["langchain_core"], find = None, importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "langchain_core" else find(name, *rest)
 entry = EntryPoint("rageval_trace_langchain", {_entry_point().value!r}, "opentelemetry_instrumentor")
 _load.entry_points = lambda group: [entry] if group == "opentelemetry_instrumentor" else []
+_load.get_dist_dependency_conflicts = lambda dist: None
 _load._load_instrumentors(DefaultDistro())
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
