@@ -4,10 +4,13 @@ What a metric must reach: a minimum, or a maximum where lower is better; reachin
 
 from __future__ import annotations
 
+import importlib
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
+from pathlib import Path
 
 from rageval_trace.errors import GateError
 from rageval_trace.metrics import base
@@ -32,18 +35,27 @@ class Threshold:
     value: float
 
 
-def parse_thresholds(wanted: Mapping[str, float] | None) -> tuple[Threshold, ...]:
+def parse_thresholds(wanted: Mapping[str, float] | str | os.PathLike[str] | None) -> tuple[Threshold, ...]:
     """
     Check a mapping from metric name to value; None and an empty mapping give no thresholds.
 
+    A path is that of a gate file, as `rageval calibrate --write` makes it; its thresholds are returned.
+
     Raises:
         UnknownMetricError: if nothing registered a name.
-        GateError: if a value is not a finite number, or lies outside [0, 1] for a built-in metric.
+        GateError: if a value is not a finite number, or lies outside [0, 1] for a built-in metric; if the file cannot
+            be read.
     """
     if wanted is None:
         return ()
+    if isinstance(wanted, (str, os.PathLike)):
+        files = importlib.import_module("rageval_trace.gates.files")  # which needs this module itself
+        from_file: tuple[Threshold, ...] = files.read_gate_file(Path(wanted)).thresholds
+        return from_file
     if not isinstance(wanted, Mapping):
-        raise GateError(f"thresholds are {type(wanted).__name__}: expected a mapping from metric name to value")
+        raise GateError(
+            f"thresholds are {type(wanted).__name__}: expected a mapping from metric to value, or a gate file's path"
+        )
     return tuple([_threshold(name, value) for name, value in wanted.items()])
 
 

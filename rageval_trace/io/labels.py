@@ -19,6 +19,9 @@ from rageval_trace.models import EvalRecord
 __all__ = ["Labelled", "load_labelled"]
 
 
+_WORDS = {"1": True, "true": True, "0": False, "false": False}
+
+
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """
@@ -40,7 +43,7 @@ def load_labelled(path: str | os.PathLike[str]) -> Iterator[Labelled]:
     Read records with `label` (1 supported, 0 not, or true and false) and `claims` (a list of `text` and `label`).
 
     Args:
-        path: A JSONL or JSON file, plain or gzipped; `"-"` for standard input.
+        path: A JSONL, JSON or CSV file, plain or gzipped; `"-"` for standard input.
 
     Raises:
         DatasetError: if the file cannot be read; while iterating, at the first bad record, naming line and field.
@@ -68,7 +71,7 @@ def _row(fields: Mapping[str, Any]) -> Labelled:
         raise DatasetError("expected an array of objects with 'text' and 'label'", field="claims")
     return Labelled(
         parse_record(fields),
-        None if label is None else _label(label, "label"),
+        None if label is None or label == "" else _label(label, "label"),
         tuple([_claim(claim, f"claims[{at}]") for at, claim in enumerate(claims)]),
     )
 
@@ -82,4 +85,6 @@ def _claim(claim: object, field: str) -> tuple[str, bool]:
 def _label(value: object, field: str) -> bool:
     if isinstance(value, (bool, int, float)) and value in (0, 1):
         return bool(value)
+    if isinstance(value, str) and value.strip().lower() in _WORDS:  # a cell of a CSV file
+        return _WORDS[value.strip().lower()]
     raise DatasetError("expected 1 (supported) or 0", field=field)

@@ -66,7 +66,7 @@ class Monitor:
         metrics: Metric names; None for the default set. Metrics that need labels run where labels are there.
         judge: Asked about claims, in a worker thread unless it is a `LexicalJudge`.
         config: How to score.
-        thresholds: Value by metric name: a minimum, or a maximum where lower is better.
+        thresholds: Value by metric name: a minimum, or a maximum where lower is better; or the path of a gate file.
         sample_rate: Share of the requests that are scored, in [0, 1].
         judge_sample_rate: Share of them that the judge is asked about, in [0, 1]. It is asked about every request
             that breaches a threshold besides, whatever the rate.
@@ -97,7 +97,7 @@ class Monitor:
         metrics: Iterable[str] | Unset | None = UNSET,
         judge: Judge | RecordJudge | Unset | None = UNSET,
         config: EvalConfig | Unset | None = UNSET,
-        thresholds: Mapping[str, float] | Unset | None = UNSET,
+        thresholds: Mapping[str, float] | str | Unset | None = UNSET,
         sample_rate: float | Unset = UNSET,
         judge_sample_rate: float | Unset = UNSET,
         on_result: Callable[[LiveResult], object] | Unset | None = UNSET,

@@ -73,7 +73,7 @@ class Scorer:
         metrics: Metric names; None for the default set. A thresholded metric joins them.
         judge: Asked about claims. A `LexicalJudge` works with the formulas; any other apart from them.
         config: How to score; its judge counts when *judge* is None.
-        thresholds: Values by metric name.
+        thresholds: Values by metric name, or the path of a gate file.
 
     Raises:
         UnknownMetricError: naming the known metrics.
@@ -87,7 +87,7 @@ class Scorer:
         metrics: Iterable[str] | None,
         judge: Judge | RecordJudge | None,
         config: EvalConfig | None,
-        thresholds: Mapping[str, float] | None,
+        thresholds: Mapping[str, float] | str | None,
     ) -> None:
         config = config or EvalConfig()
         asked = config.judge if judge is None else judge
