@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -67,18 +67,30 @@ def record_line(entry: RecordResult, index: int) -> str:
         entry: The record with its results.
         index: Its 0-based place among the records.
     """
+    try:
+        return _dump(_record(entry, index, _as_it_is))
+    except (TypeError, ValueError, RecursionError):
+        # Few metrics put anything into their details that JSON does not know; only those pay for the walk.
+        return _dump(_record(entry, index, json_ready))
+
+
+def _as_it_is(details: object) -> object:
+    return details
+
+
+def _record(entry: RecordResult, index: int, cleaned: Callable[[object], object]) -> dict[str, Any]:
     results = {
         name: {
             "score": _finite(result.score),
             "reason": result.reason,
             "judge": result.judge,
             "error_type": result.error_type,
-            "details": json_ready(result.details),
+            "details": cleaned(result.details),
         }
         for name, result in entry.results.items()
     }
     record = entry.record
-    return _dump({"index": index, "id": record.id, "question": record.question, "results": results})
+    return {"index": index, "id": record.id, "question": record.question, "results": results}
 
 
 def _dump(value: object, indent: int | None = None) -> str:

@@ -59,8 +59,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     """
     reports = ("--out", "report.json", "--html", "report.html")
     small, large = tmp_path / "small.jsonl", tmp_path / "large.jsonl"
-    write(small, 6)
-    write(large, 60)
+    write(small, 3)
+    write(large, 30)
     before, after = peak_megabytes(small, *reports), peak_megabytes(large, *reports)
     assert after < 200
     assert after < before + 30

@@ -113,4 +113,6 @@ def test_links_lead_somewhere():
     """
     for name in ("gates.md", "files.md", "migrating.md"):
         for target in re.findall(r"\]\(([^)#]+)", (DOCS / name).read_text()):
-            assert (DOCS / target).exists(), (name, target)
+            # The suite also runs where the package is installed and its sources are out of reach.
+            sources_there = "rageval_trace" not in target or (REPOSITORY / "rageval_trace").is_dir()
+            assert (DOCS / target).exists() or not sources_there, (name, target)
