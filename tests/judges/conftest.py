@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,7 @@ def _load(name: str) -> ModuleType:
 
 
 messages_server = _load("messages_server")
+_load("claims_case")
 
 
 @pytest.fixture(autouse=True)
@@ -56,3 +58,21 @@ def server() -> Iterator[ModuleType]:
     """
     with messages_server.MessagesServer() as running:
         yield running
+
+
+@pytest.fixture
+def make(server: Any) -> Iterator[Callable[..., Any]]:
+    """
+    Make ClaudeJudges that talk to the server, and close them.
+    """
+    from rageval_trace.judges.claude import ClaudeJudge
+
+    made: list[ClaudeJudge] = []
+
+    def build(**options: Any) -> ClaudeJudge:
+        made.append(ClaudeJudge(**{"api_key": "key", "base_url": server.url, "max_retries": 0, **options}))
+        return made[-1]
+
+    yield build
+    for judge in made:
+        judge.close()
