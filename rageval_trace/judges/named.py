@@ -16,6 +16,7 @@ _CLASSES = {
     "llm": ("rageval_trace.judges.llm", "LLMJudge"),
     "claude": ("rageval_trace.judges.claude", "ClaudeJudge"),
     "cascade": ("rageval_trace.judges.cascade", "CascadeJudge"),
+    "risk": ("rageval_trace.metrics.risk_judge", "RiskJudge"),
     "lexical": ("rageval_trace.judges.lexical", "LexicalJudge"),
 }
 

@@ -101,7 +101,7 @@ OUTCOMES: Final = (
 ANSWERS: Final = ("answered", "abstained", "blank")
 RETRIEVALS: Final = ("found", "empty", "not_observed")
 # Judges that compute rather than ask a model. Every other judge's results are worth an event.
-DETERMINISTIC_JUDGES: Final = frozenset({"none", "lexical", "lexical_fallback"})
+DETERMINISTIC_JUDGES: Final = frozenset({"none", "lexical", "lexical_fallback", "risk"})
 
 # Ours: metrics.
 METRIC_SCORE: Final = "rageval.evaluation.score"
