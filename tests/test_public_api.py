@@ -18,7 +18,8 @@ AT_ONCE = """
     SCORING_VERSION Context DatasetError EvalConfig EvalRecord Example GateError Judge LexicalJudge MetricResult
     MissingExtraError RagEvalError RecordResult Scorecard UnknownMetricError Verdict __version__ answer_correctness
     answer_relevance citation_accuracy citation_coverage context_precision context_recall context_utilisation evaluate
-    evaluate_record evaluator_version faithfulness freshness groundedness hallucination_rate hit_rate mrr ndcg
+    evaluate_record evaluator_version faithfulness freshness groundedness hallucination_rate hallucination_risk hit_rate
+    mrr ndcg
     precision recall register
 """.split()
 ON_FIRST_USE = set(rageval_trace._LAZY)
@@ -44,10 +45,10 @@ def test_lazy_names_come_from_their_module(name: str) -> None:
 
 
 def test_each_built_in_metric_is_a_function_of_the_package() -> None:
-    """R's and H's metrics are importable by their names."""
+    """The built-in metrics are importable by their names."""
     for name in set(AT_ONCE) & set(registered()):
         assert getattr(rageval_trace, name) is registered()[name].compute
-    assert len(set(AT_ONCE) & set(registered())) == 16
+    assert len(set(AT_ONCE) & set(registered())) == 17
 
 
 def loaded_by(statement: str) -> list[str]:
