@@ -43,7 +43,9 @@ _LAZY: dict[str, str] = {
     "DEFAULT_MODEL": "rageval_trace.judges.llm",
     "DiskCache": "rageval_trace.judges.cache",
     "LLMJudge": "rageval_trace.judges.llm",
+    "RiskJudge": "rageval_trace.metrics.risk_judge",
     "TokenBudget": "rageval_trace.judges.budget",
+    "Unsettled": "rageval_trace.judges.cascade",
     "load_records": "rageval_trace.io",
 }
 _ELSEWHERE = {"RagEvalHandler": "from rageval_trace_langchain import RagEvalHandler  (or rageval_trace_llama_index)"}
