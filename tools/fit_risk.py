@@ -155,7 +155,7 @@ def _naming(table: Table, doubts: dict[str, np.ndarray]) -> None:
 
 
 def _threshold(table: Table, risk: np.ndarray) -> None:
-    limits = (0.4, 0.5, 0.6, 0.7)
+    limits = (0.4, 0.5, 0.55, 0.6, 0.7)
     _head(
         "Alarms by threshold: recall / false alarms", "set", *[f"risk > {limit}" for limit in limits],
     )  # fmt: skip

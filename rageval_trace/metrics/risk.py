@@ -17,7 +17,13 @@ from rageval_trace.signals.claim import ClaimSignals, Findings, Reader
 from rageval_trace.signals.scripts import foreign_script
 from rageval_trace.signals.wording import declares_a_gap, is_filler
 
-__all__ = ["Reading", "hallucination_risk", "read_answer"]
+__all__ = ["SUGGESTED_THRESHOLD", "Reading", "hallucination_risk", "read_answer"]
+
+SUGGESTED_THRESHOLD = 0.55
+"""
+The best single threshold over nine labelled sets: it finds 62 % of the bad answers and raises a false alarm on 22 % of
+the good ones, unevenly by kind of answer (METHODS.md). `rageval calibrate` does better from some tens of labels.
+"""
 
 _NAME = "hallucination_risk"
 _DOUBTFUL = 0.5
@@ -45,7 +51,9 @@ def read_answer(work: Workspace) -> tuple[Reader, list[Reading]]:
     plain = [(index, claim) for index, claim in claims if not is_filler(claim.text, claim.tokens)]
     chosen = [(index, claim) for index, claim in plain if not declares_a_gap(claim.text, claim.tokens)]
     texts = [context.text for context in work.contexts]
-    reader = Reader(texts, work.context_tokens, work.claims, work.record.question, work.config.stopwords)
+    reader = Reader(
+        texts, work.context_tokens, work.claims, work.record.question, work.config.stopwords, work.all_words
+    )
     return reader, [Reading(index, claim, *reader.read(claim)) for index, claim in chosen or plain or claims]
 
 

@@ -28,11 +28,14 @@ _MOST = 6
 _DIGIT_OR_HOUR = re.compile(r"\d|\b(?:noon|midnight)\b", re.IGNORECASE)
 
 
-def damped(count: float) -> float:
+_DAMPED = tuple([math.log1p(count) for count in range(_MOST + 1)])
+
+
+def damped(count: int) -> float:
     """
     Return ln(1 + count), with the count cut at 6: the fifth missing number adds less than the first.
     """
-    return math.log1p(min(count, _MOST))
+    return _DAMPED[min(count, _MOST)]
 
 
 class ClaimSignals(NamedTuple):
@@ -83,6 +86,7 @@ class Reader:
         claims: The claims to be read.
         question: What was asked; its names and numbers need no support.
         stopwords: Tokens without content.
+        vocabulary: The distinct tokens of the contexts; found here when not given.
     """
 
     def __init__(
@@ -92,12 +96,13 @@ class Reader:
         claims: Sequence[Claim],
         question: str,
         stopwords: Collection[str],
+        vocabulary: Collection[str] | None = None,
     ) -> None:
         self.texts = texts
         self.tokens = tokens
         self.stopwords = stopwords
         self.asked = tokenize(question)
-        self.evidence = Evidence(tokens, [token for claim in claims for token in claim.tokens], stopwords)
+        self.evidence = Evidence(tokens, [token for claim in claims for token in claim.tokens], stopwords, vocabulary)
         self._background = Background(texts, tokens)
         self._numbers: NumberBook | None = None
         self._asked_numbers = NumberBook([self.asked])

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise, repeat
-from operator import add, itemgetter
+from operator import add
 
 __all__ = ["Evidence", "beginning"]
 
 _LETTERS = 5
 _BLANK = "\0"
-_cut = itemgetter(slice(_LETTERS))
 # Two words are near when they lie in the same or neighbouring blocks of this many tokens.
 _BLOCK = 12
 
@@ -36,14 +35,7 @@ def beginning(token: str) -> str:
     """
     Return the part of a token by which words are compared.
     """
-    if not token.isascii():
-        token = _fold(token)
-    return token[:_LETTERS]
-
-
-def _encode(tokens: Sequence[str], codes: Mapping[str, str]) -> str:
-    begun = map(_cut if "".join(tokens).isascii() else beginning, tokens)
-    return "".join(map(codes.get, begun, repeat(_BLANK)))
+    return token[:_LETTERS] if token.isascii() else _fold(token)[:_LETTERS]
 
 
 class Evidence:
@@ -54,27 +46,44 @@ class Evidence:
         contexts: The tokens of each context.
         wanted: The tokens that will be asked about.
         stopwords: Those that `share_near` will not be asked about.
+        vocabulary: The distinct tokens of the contexts; found here when not given.
     """
 
     def __init__(
-        self, contexts: Sequence[Sequence[str]], wanted: Iterable[str], stopwords: Collection[str] = ()
+        self,
+        contexts: Sequence[Sequence[str]],
+        wanted: Iterable[str],
+        stopwords: Collection[str] = (),
+        vocabulary: Collection[str] | None = None,
     ) -> None:
+        if vocabulary is None:
+            vocabulary = frozenset().union(*contexts)
         codes: dict[str, str] = {}
-        self._codes: dict[str, str] = {}
+        own: dict[str, str] = {}
+        content: list[str] = []
         for token in dict.fromkeys(wanted):
             begun = beginning(token)
-            code = self._codes[token] = codes.setdefault(begun, chr(len(codes) + 1))
-            if len(begun) < _LETTERS:
-                codes.setdefault(begun + "s", code)
-            if len(begun) > 3 and begun[-1] == "s":
-                codes.setdefault(begun[:-1], code)
-        self._encoded = [_encode(tokens, codes) for tokens in contexts]
+            code = codes.get(begun)
+            if code is None:
+                code = codes[begun] = chr(len(codes) + 1)
+                if len(begun) < _LETTERS:
+                    codes.setdefault(begun + "s", code)
+                if begun[-1] == "s" and len(begun) > 3:
+                    codes.setdefault(begun[:-1], code)
+            own[token] = code
+            if token not in stopwords:
+                content.append(code)
+        self._codes = own
+        # One look at each distinct word; then the texts are encoded by whole tokens, whose hashes are made already.
+        code_of = {token: codes[token[:_LETTERS]] for token in vocabulary if token[:_LETTERS] in codes}
+        if not "".join(vocabulary).isascii():
+            folded = [(token, codes.get(beginning(token))) for token in vocabulary if not token.isascii()]
+            code_of.update([(token, code) for token, code in folded if code is not None])
+        self._encoded = ["".join(map(code_of.get, tokens, repeat(_BLANK))) for tokens in contexts]
         # A blank keeps neighbours from spanning two contexts.
         self._joined = _BLANK.join(self._encoded)
         self._words = frozenset(self._joined) - {_BLANK}
-        self._content = self._words.intersection(
-            [code for token, code in self._codes.items() if token not in stopwords]
-        )
+        self._content = self._words.intersection(content)
         self._places: dict[str, int] | None = None
         self._met: dict[str, bool] = {}
 

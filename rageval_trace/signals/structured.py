@@ -64,7 +64,7 @@ def read_facts(text: str) -> list[Fact]:
             found.append(Fact(" ".join(path), words[-1], words[-2] if len(words) > 1 else (), kind, typed))
         if len(found) == _MAX_FACTS:
             break
-    return _without_prefixes(found)
+    return _without_prefixes(found) if found else found
 
 
 def _split(key: str) -> tuple[str, ...]:

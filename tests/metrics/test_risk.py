@@ -9,6 +9,7 @@ import math
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 from rageval_trace import EvalConfig, EvalRecord, evaluate_record
 from rageval_trace.metrics import get, hallucination_risk
-from rageval_trace.metrics.risk import read_answer
+from rageval_trace.metrics import risk as risk_module
+from rageval_trace.metrics.risk import SUGGESTED_THRESHOLD, read_answer
 from rageval_trace.metrics.risk_model import FEATURES, default_model, logistic
 from rageval_trace.metrics.workspace import Workspace
 
@@ -43,17 +45,17 @@ def risk(contexts: tuple[str, ...], answer: str, question: str = "") -> float:
 @pytest.mark.parametrize(
     ("contexts", "answer", "expected"),
     [
-        (NILE, "The Nile is about 6,650 km long.", 0.100353766860),
-        (NILE, "The Nile is about 12,000 km long.", 0.910401978149),
-        (NILE, "The Nile flows through Spain. Eleven countries share its basin.", 0.414068692084),
+        (NILE, "The Nile is about 6,650 km long.", 0.099562066871),
+        (NILE, "The Nile is about 12,000 km long.", 0.911015633179),
+        (NILE, "The Nile flows through Spain. Eleven countries share its basin.", 0.413390430289),
         (
             NILE,
             "Here is what I found:\n- The Nile flows north.\n- Penguins dance on its banks every winter.",
-            0.574029557000,
+            0.573529244504,
         ),
-        (CAFE, "The Blue Door has outdoor seating and live music. It opens at 9 am.", 0.935874391619),
-        (CAFE, "The Blue Door has free WiFi, and the cake is great.", 0.100353766860),
-        ((), "The Nile is long.", 0.802885037446),
+        (CAFE, "The Blue Door has outdoor seating and live music. It opens at 9 am.", 0.936281609491),
+        (CAFE, "The Blue Door has free WiFi, and the cake is great.", 0.099562066871),
+        ((), "The Nile is long.", 0.803492748532),
     ],
 )
 def test_golden_values(contexts: tuple[str, ...], answer: str, expected: float) -> None:
@@ -186,6 +188,12 @@ def test_the_answers_risk_is_the_formula_of_its_weights() -> None:
     mixed = 0.6 * sum(doubts) / 3 + 0.4 * max(doubts) + model.all_conflicts * math.log(1 + found)
     expected = 1 / (1 + math.exp(-(model.slope * mixed + model.offset)))
     assert expected == pytest.approx(hallucination_risk(work.record).score, rel=1e-12)
+
+
+def test_the_methods_page_names_the_suggested_threshold() -> None:
+    """The page beside the metric tells the threshold that the code suggests."""
+    page = Path(risk_module.__file__).with_name("METHODS.md").read_text(encoding="utf-8")
+    assert f"**{SUGGESTED_THRESHOLD}**" in page
 
 
 def test_the_coefficients_keep_their_signs() -> None:

@@ -45,7 +45,7 @@ class Table:
         starts: Per answer, its first claim.
         conflicts: Per answer, the damped count of all conflicts.
         undefined: Per set, how many answers have no risk.
-        seconds: Per answer, the time of the signals on tokens already made.
+        seconds: Per answer, processor time of the signals on tokens already made.
     """
 
     sets: list[str] = field(default_factory=list)
@@ -107,10 +107,10 @@ def _add(table: Table, number: int, name: str, row: dict[str, Any]) -> None:
             return
         table.faithfulness.append(faithfulness(record, config).score)
         verdicts = work.verdicts
-        started = time.perf_counter()
+        started = time.thread_time()
         _, readings = read_answer(work)
         default_model().answer_risk([reading.signals for reading in readings])
-        table.seconds.append(time.perf_counter() - started)
+        table.seconds.append(time.thread_time() - started)
     shares = [verdict.score or 0.0 for verdict in verdicts]
     table.groundedness.append(
         [sum([share >= limit - 1e-9 for share in shares]) / len(shares) for limit in CLAIM_THRESHOLDS]
