@@ -8,7 +8,7 @@ when they are asked for.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rageval_trace._version import __version__
 from rageval_trace.errors import DatasetError, GateError, MissingExtraError, RagEvalError, UnknownMetricError
@@ -37,6 +37,15 @@ from rageval_trace.metrics import (
 from rageval_trace.models import Context, EvalConfig, EvalRecord, Example, MetricResult, Verdict
 from rageval_trace.reports import RecordResult, Scorecard
 
+if TYPE_CHECKING:
+    from rageval_trace.io import load_records
+    from rageval_trace.judges.budget import TokenBudget
+    from rageval_trace.judges.cache import DiskCache
+    from rageval_trace.judges.cascade import CascadeJudge
+    from rageval_trace.judges.claude import ClaudeJudge
+    from rageval_trace.judges.llm import DEFAULT_MODEL, LLMJudge
+
+# Public names that need more than the harness: loaded when they are asked for.
 _LAZY: dict[str, str] = {
     "CascadeJudge": "rageval_trace.judges.cascade",
     "ClaudeJudge": "rageval_trace.judges.claude",
@@ -51,20 +60,26 @@ _LAZY: dict[str, str] = {
 _ELSEWHERE = {"RagEvalHandler": "from rageval_trace_langchain import RagEvalHandler  (or rageval_trace_llama_index)"}
 
 __all__ = [
+    "DEFAULT_MODEL",
     "SCORING_VERSION",
+    "CascadeJudge",
+    "ClaudeJudge",
     "Context",
     "DatasetError",
+    "DiskCache",
     "EvalConfig",
     "EvalRecord",
     "Example",
     "GateError",
     "Judge",
+    "LLMJudge",
     "LexicalJudge",
     "MetricResult",
     "MissingExtraError",
     "RagEvalError",
     "RecordResult",
     "Scorecard",
+    "TokenBudget",
     "UnknownMetricError",
     "Verdict",
     "__version__",

@@ -33,8 +33,19 @@ class Command(Protocol):
     What a command's module offers.
     """
 
-    NAME: str
-    HELP: str
+    @property
+    def NAME(self) -> str:  # noqa: N802  # a module's constant
+        """
+        The word on the command line.
+        """
+        ...
+
+    @property
+    def HELP(self) -> str:  # noqa: N802  # a module's constant
+        """
+        One line of help.
+        """
+        ...
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """

@@ -102,7 +102,7 @@ def default_model() -> RiskModel:
     """
     Return the model of the coefficients file.
     """
-    content = json.loads(files(__package__).joinpath(_FILE).read_text(encoding="utf-8"))
+    content = json.loads(files("rageval_trace.metrics").joinpath(_FILE).read_text(encoding="utf-8"))
     return RiskModel(
         version=content["version"],
         weights=tuple([content["weights"][name] for name in FEATURES]),

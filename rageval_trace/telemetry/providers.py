@@ -91,7 +91,7 @@ def severity(name: str) -> Any:
     """
     Return the severity number of this name (`INFO`, `WARN`).
     """
-    return logs.SeverityNumber[name]
+    return logs.SeverityNumber[name]  # pyright: ignore[reportOptionalMemberAccess]  # a logger is at hand
 
 
 def own_context(span: Span) -> SpanContext | None:

@@ -175,11 +175,12 @@ def _question_in(fields: Mapping[str, Any]) -> str | None:
             return found
     for key in ("messages", "chat_history"):
         messages = fields.get(key)
+        found = None
         if isinstance(messages, (list, tuple)):
             found = _last_human(messages)
         elif messages is not None:
             found = message_text(messages) or (messages if isinstance(messages, str) else None)
-        if messages is not None and found:
+        if found:
             return found
     texts = [text for text in fields.values() if isinstance(text, str)]
     return (texts[0] or None) if len(texts) == 1 and len(fields) == 1 else None
@@ -320,7 +321,7 @@ def context_of(document: Any, reader: DocumentReader, score: Any = None) -> Cont
         return context_of(document[0], reader, document[1])
     text = getattr(document, "page_content", None)
     if isinstance(text, str):
-        metadata = document.metadata
+        metadata = getattr(document, "metadata", None)
         plain = metadata if isinstance(metadata, Mapping) else {}
         return reader.context(text, plain, id=getattr(document, "id", None), score=score)
     reader.coerced()

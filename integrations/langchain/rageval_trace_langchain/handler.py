@@ -2,6 +2,9 @@
 The callback handler: which event is which, and a wall between our errors and the application.
 """
 
+# The base class has properties where plain attributes cost less on every event.
+# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import re
