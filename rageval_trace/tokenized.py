@@ -7,6 +7,7 @@ more than it has to make anyway; the pairs are made at the second, so that a cac
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -58,7 +59,8 @@ class TokenCache:
     def __init__(self, max_chars: int = _MAX_CHARS) -> None:
         self._max_chars = max_chars
         self._chars = 0
-        self._kept: dict[str, TokenizedText] = {}
+        # Not a plain dict: finding its first key skips every key deleted before it.
+        self._kept: OrderedDict[str, TokenizedText] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -82,9 +84,8 @@ class TokenCache:
         self._chars += len(text)
         while self._chars > self._max_chars:
             try:
-                oldest = next(iter(kept))
-                del kept[oldest]
-            except (KeyError, RuntimeError, StopIteration):
+                oldest, _ = kept.popitem(last=False)
+            except KeyError:
                 # Another thread evicts as well.
                 self._chars = sum([len(one) for one in list(kept)]) + len(text)
                 break
