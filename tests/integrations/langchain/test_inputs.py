@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
 from rageval_trace_langchain import convert
+
+from rageval_trace.live.documents import DocumentKeys, DocumentReader
+from rageval_trace.models import Context
 
 
 class Ask(BaseModel):
@@ -216,3 +220,160 @@ def test_what_a_model_says_of_itself_is_kept(make: Any, telemetry: Any) -> None:
     spans = [span.attributes for span in telemetry.spans if span.name == "evaluation rag"]
     assert ["resp-1", "m-1", "p-1", "s-1"] == [spans[0].get(name) for name in names]
     assert [None, None, None, "s-1"] == [spans[1].get(name) for name in names]
+
+
+def test_models_that_complete_text_are_read(handler: Any, results: list[Any]) -> None:
+    """
+    The older kind of model, without chat messages.
+    """
+    from langchain_core.language_models import FakeListLLM
+
+    chain = parts.Docs() | RunnableLambda(parts.join) | FakeListLLM(responses=[parts.GOOD])
+
+    chain.invoke(parts.QUESTION, {"callbacks": [handler]})
+
+    assert ("ok", parts.GOOD) == (results[0].status, results[0].record.answer)
+
+
+def test_the_models_word_stands_in_for_an_unreadable_output(handler: Any, results: list[Any]) -> None:
+    """
+    An output of the application's own type: the last model call outside a retriever is taken.
+    """
+    chain = parts.lcel() | RunnableLambda(lambda text: object())
+
+    chain.invoke(parts.QUESTION, {"callbacks": [handler]})
+
+    assert parts.ANSWER == results[0].record.answer
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_tools_called_alone_are_no_requests(fails: bool, handler: Any, results: list[Any]) -> None:
+    """
+    A retriever tool's text is no answer.
+    """
+    from langchain_core.tools import create_retriever_tool
+
+    retriever = parts.Docs(error=ValueError("down")) if fails else parts.Docs()
+    search = create_retriever_tool(retriever, "search", "Searches.")
+    try:
+        search.invoke({"query": parts.QUESTION}, {"callbacks": [handler]})
+    except ValueError:
+        assert fails
+
+    assert ["error" if fails else "retrieval_only"] == [result.status for result in results]
+    assert 0 == handler.stats["live_requests"]
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        (None, None),
+        (SimpleNamespace(generations=[]), None),
+        (SimpleNamespace(generations=[[]]), None),
+        (SimpleNamespace(generations=[[SimpleNamespace(text="said")]]), "said"),
+        (SimpleNamespace(generations=[[SimpleNamespace(text=7)]]), None),
+        (SimpleNamespace(generations=[[SimpleNamespace(message=AIMessage("said"))]]), "said"),
+    ],
+)
+def test_odd_model_responses_are_read(response: Any, expected: str | None) -> None:
+    """
+    Nothing is assumed of a response but what is looked at.
+    """
+    found = convert.model_answer(response)
+
+    assert expected == (None if found is None else found.text)
+
+
+def test_ids_that_langchain_made_up_are_no_response_ids() -> None:
+    """
+    A provider's own message id is one.
+    """
+    said = [AIMessage("x", id=name) for name in ("run-1", "lc_run--1", "msg-1")]
+    facts = [convert.model_answer(SimpleNamespace(generations=[[SimpleNamespace(message=one)]])) for one in said]
+
+    assert [{}, {}, {"response_id": "msg-1"}] == [one.facts for one in facts if one is not None]
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({"text": "mapped", "id": "m", "metadata": {"score": 0.5}}, ("m", "mapped", 0.5)),
+        (HumanMessage("spoken"), ("", "spoken", None)),
+        (({"content": "paired"}, 0.25), ("", "paired", 0.25)),
+        (Context("c", "a context", 0.75), ("c", "a context", 0.75)),
+        (SimpleNamespace(page_content="like one", metadata=None), ("", "like one", None)),
+        ({"metadata": {}}, None),
+        (7, None),
+    ],
+)
+def test_documents_of_any_kind_are_read(document: Any, expected: Any) -> None:
+    """
+    Mappings, messages, pairs, contexts, and what only looks like a document.
+    """
+    reader = DocumentReader(DocumentKeys(), max_chars=100, count=lambda name: None)
+
+    found = convert.context_of(document, reader)
+
+    assert expected == (None if found is None else (found.id, found.text, found.score))
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"context": "joined"}, ["joined"]),
+        ({"context": "  ", "documents": ["a", "b"]}, ["a", "b"]),
+        ({"context": [parts.TOWER]}, [parts.TOWER.page_content]),
+        ({"context": [1]}, []),
+        ({"question": "x"}, []),
+        ("a string", []),
+    ],
+)
+def test_prompt_variables_are_read(variables: Any, expected: list[str]) -> None:
+    """
+    A joined string is one context; documents and strings are one each.
+    """
+    reader = DocumentReader(DocumentKeys(), max_chars=100, count=lambda name: None)
+
+    assert expected == [context.text for context in convert.prompt_contexts(variables, reader)]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "expected"),
+    [
+        (None, (None, None)),
+        ({"langgraph_node": "n"}, (None, None)),
+        ({"langgraph_node": "n", "langgraph_step": 2}, (("n",), 2)),
+        ({"langgraph_node": "n", "langgraph_step": 2, "langgraph_checkpoint_ns": "a:1|n:2"}, (("a", "n", "n"), 2)),
+    ],
+)
+def test_the_place_in_a_graph_is_read(metadata: Any, expected: Any) -> None:
+    """
+    Node and subgraphs by name, without the ids of this run.
+    """
+    assert expected == convert.graph_place(metadata)
+
+
+def test_openinference_is_asked_without_being_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Loaded but not at work, its own look-up would print: it is asked only when it traces.
+    """
+    import sys
+
+    from rageval_trace_langchain.tracker import _openinference_span
+
+    name = "openinference.instrumentation.langchain"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    assert _openinference_span("run") is None
+
+    class LangChainInstrumentor:
+        _tracer: Any = None
+
+        def get_span(self, run_id: Any) -> str:
+            return f"span of {run_id}"
+
+    monkeypatch.setitem(sys.modules, name, SimpleNamespace(LangChainInstrumentor=LangChainInstrumentor))
+    assert _openinference_span("run") is None
+    LangChainInstrumentor._tracer = object()
+    look_up = _openinference_span("run")
+    assert look_up is not None
+    assert "span of run" == look_up()

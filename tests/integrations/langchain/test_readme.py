@@ -11,9 +11,10 @@ import pytest
 
 pytest.importorskip("langchain_core")
 
+from rageval_trace_langchain.tracker import UNIT_TAG
+
 from rageval_trace.live.capture import OVERRIDES
 from rageval_trace.live.documents import DocumentKeys
-from rageval_trace_langchain.tracker import UNIT_TAG
 
 PAGE = Path(__file__).resolve().parents[3] / "integrations" / "langchain" / "README.md"
 
