@@ -13,6 +13,7 @@ from rageval_trace.models import EvalRecord, MetricResult
 __all__ = ["LiveResult"]
 
 _WIDTH = 160
+_DOUBTFUL = 0.5
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,8 +66,15 @@ class LiveResult:
     @property
     def broken(self) -> str | None:
         """
-        Return the first sentence of the answer that the contexts do not support; None when there is none.
+        Return the sentence of the answer that the contexts support least; None when none is unsupported.
+
+        That is the riskiest one where `hallucination_risk` finds one more likely wrong than right, else the first
+        that the judge calls unsupported.
         """
+        for result in self.results.values():
+            for claim in result.details.get("claims", ()) if "weakest" in result.details else ():
+                if claim["index"] == result.details["weakest"] and claim["risk"] >= _DOUBTFUL:
+                    return str(claim["text"])
         for result in self.results.values():
             for claim in result.details.get("unsupported", ()):
                 return str(claim["text"])

@@ -34,6 +34,6 @@ def github_annotations(card: Scorecard, gates: GateReport) -> Iterator[str]:
     if not gates.exit_code:
         return
     for _, found in weakest_examples(card, _SHOWN - len(gates.warnings)):
-        for claim in found.unsupported[:1]:
-            text = f"unsupported: {claim[:_TEXT_LIMIT]}"
+        for claim, cause in found.named[:1]:
+            text = f"unsupported: {claim[:_TEXT_LIMIT]}{f' ({cause[:_TEXT_LIMIT]})' if cause else ''}"
             yield f"::warning title={annotation_property(found.label[:80])}::{annotation(text)}"

@@ -14,6 +14,7 @@ __all__ = ["Evidence", "evidence", "goodness", "weakest_examples"]
 
 _HEADLINES = ("groundedness", "faithfulness")
 _SHOWN = 5
+_DOUBTFUL = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Evidence:
         metric: The metric that tells most of it; None when nothing was defined.
         score: That metric's score.
         unsupported: The claims without support, as written.
+        causes: For each of these, what `hallucination_risk` found against it; empty for nothing.
+        doubtful: Other claims that are more likely wrong than right, with the cause.
         missing: Ids of relevant documents that were not retrieved.
         unused: Ids (ranks, where an id was made up) of contexts that support nothing.
         wrong_citations: Cited ids that support nothing.
@@ -36,10 +39,20 @@ class Evidence:
     metric: str | None
     score: float | None
     unsupported: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
+    doubtful: tuple[tuple[str, str], ...] = ()
     missing: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     wrong_citations: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """
+        The unsupported claims, each with its cause; empty text for none.
+        """
+        causes = self.causes or ("",) * len(self.unsupported)
+        return tuple(zip(self.unsupported, causes, strict=True))
 
 
 def goodness(result: MetricResult) -> float | None:
@@ -58,11 +71,21 @@ def evidence(entry: RecordResult) -> Evidence:
     headline = _headline(entry)
     ids = [chunk.id for chunk in entry.record.contexts or ()]
     ranks = _listed(entry, "context_utilisation", "unused")
+    unsupported = {claim["index"]: str(claim["text"]) for claim in _listed(entry, "groundedness", "unsupported")}
+    read = {claim["index"]: claim for claim in _listed(entry, "hallucination_risk", "claims")}
     return Evidence(
         label=entry.record.id or entry.record.question,
         metric=headline.name if headline else None,
         score=headline.score if headline else None,
-        unsupported=tuple([str(claim["text"]) for claim in _listed(entry, "groundedness", "unsupported")]),
+        unsupported=tuple(unsupported.values()),
+        causes=tuple([str(read[index]["cause"]) if index in read else "" for index in unsupported]),
+        doubtful=tuple(
+            [
+                (str(claim["text"]), str(claim["cause"]))
+                for index, claim in read.items()
+                if index not in unsupported and claim["risk"] >= _DOUBTFUL and claim["cause"]
+            ]
+        ),
         missing=tuple([str(key) for key in _listed(entry, "recall", "missing")]),
         unused=tuple([ids[rank - 1] for rank in ranks if 0 < rank <= len(ids)]),
         wrong_citations=tuple([str(key) for key in _listed(entry, "citation_accuracy", "wrong")]),
@@ -93,7 +116,7 @@ def weakest_examples(card: Scorecard, shown: int = _SHOWN) -> Iterator[tuple[Rec
     for entry in card.worst:
         found = evidence(entry)
         perfect = found.score is None or found.score >= 1.0
-        if perfect and not (found.missing or found.wrong_citations or found.failed):
+        if perfect and not (found.missing or found.wrong_citations or found.failed or found.doubtful):
             continue
         if not shown:
             return

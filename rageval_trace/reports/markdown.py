@@ -86,8 +86,11 @@ def _example(question: str, found: Evidence) -> Iterator[str]:
     yield ""
     yield f"> {markdown(question, _TEXT_LIMIT)}"
     yield ""
-    for claim in found.unsupported[:_LISTED]:
-        yield f"- **Unsupported:** {markdown(claim, _TEXT_LIMIT)}"
+    for claim, cause in found.named[:_LISTED]:
+        said = f" ({markdown(cause, _TEXT_LIMIT)})" if cause else ""
+        yield f"- **Unsupported:** {markdown(claim, _TEXT_LIMIT)}{said}"
+    for claim, cause in found.doubtful[:_LISTED]:
+        yield f"- **Doubtful:** {markdown(claim, _TEXT_LIMIT)} ({markdown(cause, _TEXT_LIMIT)})"
     for words, items in (
         ("Relevant but not retrieved", found.missing),
         ("Retrieved but unused", found.unused),

@@ -103,8 +103,10 @@ def _example(question: str, found: Evidence) -> Iterator[str]:
     score = f"  {found.metric} {number(found.score)}" if found.metric else ""
     yield f"  {plain(found.label, 80)}{score}"
     yield f"    question: {plain(question, _TEXT_LIMIT)}"
-    for claim in found.unsupported[:_LISTED]:
-        yield f"    - unsupported: {plain(claim, _TEXT_LIMIT)}"
+    for claim, cause in found.named[:_LISTED]:
+        yield f"    - unsupported: {plain(claim, _TEXT_LIMIT)}{f' ({plain(cause, _TEXT_LIMIT)})' if cause else ''}"
+    for claim, cause in found.doubtful[:_LISTED]:
+        yield f"    - doubtful: {plain(claim, _TEXT_LIMIT)} ({plain(cause, _TEXT_LIMIT)})"
     for words, items in (
         ("relevant but not retrieved", found.missing),
         ("retrieved but unused", found.unused),
