@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timezone
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rageval_trace.stopwords import ENGLISH
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rageval_trace.judges.base import Judge
 
 __all__ = [
+    "RETRIEVED_IDS",
     "Context",
     "EvalConfig",
     "EvalRecord",
@@ -32,6 +33,10 @@ __all__ = [
 ]
 
 RelevantIds: TypeAlias = "frozenset[str] | Mapping[str, float]"
+
+# In a record's metadata: the ids in the order in which the retriever ranked them, where a reranker or filter then chose
+# which contexts the answer was written from. Ranking metrics look at it instead of the contexts.
+RETRIEVED_IDS: Final = "rageval.retrieved_ids"
 
 # Unix seconds reach this value in the year 5138; every millisecond time since 1973 is past it.
 _MILLISECONDS_FROM = 1e11
@@ -236,7 +241,7 @@ class EvalRecord:
         citations: Ids of the contexts that the answer cites.
         id: The record's own identifier.
         asked_at: When it was asked: the *now* of freshness, unless the config names one.
-        metadata: Anything else; never scored.
+        metadata: Anything else; never scored, but for `RETRIEVED_IDS`.
 
     Raises:
         TypeError: if a chunk, the ids or the citations have the wrong shape.

@@ -11,8 +11,8 @@ from datetime import datetime, timezone
 from typing import Any, Final
 
 from rageval_trace.live.citations import resolve
-from rageval_trace.live.runs import Request, Retrieval
-from rageval_trace.models import Context, EvalRecord
+from rageval_trace.live.runs import REPLACED, Request, Retrieval
+from rageval_trace.models import RETRIEVED_IDS, Context, EvalRecord
 from rageval_trace.telemetry.anchor import Anchor
 from rageval_trace.telemetry.payload import RetrievalSpan
 
@@ -41,6 +41,7 @@ _SOURCES: Final = (
 )
 _MAX_QUERIES: Final = 20
 _MAX_SPANS: Final = 20
+_MAX_RANKED: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +135,11 @@ def build(request: Request, status: str, limits: Limits, *, sample_rate: float =
         status = "answer_only"
     elif status == "ok" and answer is None:
         status = "retrieval_only"
-    queries = _queries(used)
+    queries = _queries(used) or _queries(_ran(retrievals))
     question = _text(request.overrides.get("rageval.question")) or request.question or next(iter(queries), "")
     pipeline = _text(request.overrides.get("rageval.pipeline"))
     return Capture(
-        record=_record(request, limits.cut(question) or "", contexts, answer, limits),
+        record=_record(request, limits.cut(question) or "", contexts, answer, limits, _ranking(retrievals, contexts)),
         status=status,
         run_id=str(request.id),
         anchor=request.anchor,
@@ -155,11 +156,17 @@ def build(request: Request, status: str, limits: Limits, *, sample_rate: float =
 
 
 def _record(
-    request: Request, question: str, contexts: Sequence[Context] | None, answer: str | None, limits: Limits
+    request: Request,
+    question: str,
+    contexts: Sequence[Context] | None,
+    answer: str | None,
+    limits: Limits,
+    metadata: Mapping[str, Any],
 ) -> EvalRecord:
     asked_at = datetime.fromtimestamp(request.started_ns / 1e9, timezone.utc)
     cited = resolve(request.citations, contexts or ()) if request.citations else None
     known: dict[str, Any] = {"id": str(request.id), "asked_at": asked_at, "citations": cited}
+    known["metadata"] = metadata
     said = {name.removeprefix("rageval."): value for name, value in request.overrides.items() if name in _LABELS}
     try:
         return EvalRecord(question, contexts, answer, **{**known, **said})
@@ -214,11 +221,27 @@ def _queries(used: Iterable[Retrieval]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([one.query for one in used if one.query]))[:_MAX_QUERIES]
 
 
+def _ran(retrievals: Iterable[Retrieval]) -> list[Retrieval]:
+    return [one for one in retrievals if one.source in ("retriever", REPLACED) and one.contexts is not None]
+
+
+def _ranking(retrievals: Iterable[Retrieval], contexts: Iterable[Context] | None) -> Mapping[str, Any]:
+    """
+    Return, as metadata of the record, how the retrievers ranked where the contexts come in another order.
+    """
+    replaced = [one for one in retrievals if one.source == REPLACED and not one.failed]
+    ids = _distinct_ids([context for one in replaced for context in one.contexts or ()])
+    return {RETRIEVED_IDS: ids[:_MAX_RANKED]} if ids and ids != _distinct_ids(contexts or ()) else {}
+
+
+def _distinct_ids(contexts: Iterable[Context]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([context.id for context in contexts if context.id]))
+
+
 def _spans(retrievals: Iterable[Retrieval]) -> tuple[RetrievalSpan, ...]:
-    ran = [one for one in retrievals if one.source == "retriever" and one.contexts is not None]
     return tuple(
         [
             RetrievalSpan(one.query or "", one.started_ns, one.ended_ns, one.contexts or (), one.top_k)
-            for one in ran[:_MAX_SPANS]
+            for one in _ran(retrievals)[:_MAX_SPANS]
         ]
     )

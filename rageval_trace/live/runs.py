@@ -17,13 +17,17 @@ from rageval_trace.live.sampling import Sampler
 from rageval_trace.models import Context
 from rageval_trace.telemetry.anchor import Anchor
 
-__all__ = ["CHAIN", "LLM", "RETRIEVER", "TOOL", "Request", "Retrieval", "Run", "Runs"]
+__all__ = ["CHAIN", "LLM", "REPLACED", "RETRIEVER", "TOOL", "Request", "Retrieval", "Run", "Runs"]
 
 # Bits, so that a run inherits in one operation what it is inside of.
 CHAIN: Final = 0
 RETRIEVER: Final = 1
 TOOL: Final = 2
 LLM: Final = 4
+
+# The source of a retrieval whose chunks reached the answer in another form, reranked for one: it is drawn and its
+# ranking counts, but the record's contexts are what it was replaced by.
+REPLACED: Final = "replaced"
 
 _RETRIEVED: Final = frozenset({"retriever", "tool", "explicit"})
 _MAX_RUNS_PER_REQUEST: Final = 5_000
@@ -35,7 +39,7 @@ class Retrieval:
     One retrieval, or another place where contexts were seen.
 
     Attributes:
-        source: A `context_source` word.
+        source: A `context_source` word, or `REPLACED`.
         run: The run that retrieved; None when no run did.
         query: What was searched for; None when not known.
         contexts: What came back, in rank order; None while it runs.
@@ -333,6 +337,18 @@ class Runs:
                 return None
             run = self.live[run_id] = Run(request, kind, parent)
             return run
+
+    def alias(self, run_id: Hashable, run: Run) -> None:
+        """
+        Know a run as a part of another: of interest only for what may begin below it.
+        """
+        request = run.request
+        with self._lock:
+            if request.closed or len(request.run_ids) >= _MAX_RUNS_PER_REQUEST:
+                self._remember([run_id])
+                return
+            request.run_ids.append(run_id)
+            self.live[run_id] = run
 
     def is_late(self, run_id: Hashable, parent_id: Hashable) -> bool:
         """

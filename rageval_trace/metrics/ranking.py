@@ -3,7 +3,8 @@ Ranking metrics at k over context ids in rank order, with the definitions of tre
 
 An id that comes back counts once, at its first rank, and a generated id never matches. Where trec_eval differs:
 `mrr` looks at the top k only (its `recip_rank` at the whole list), and chunks are ranked in the order given (it sorts
-by score, then by id).
+by score, then by id). Where a reranker came between retriever and answer, the retriever's own order counts, which the
+record's metadata then holds.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TypeAlias
 
 from rageval_trace.metrics.base import register, undefined
 from rageval_trace.metrics.workspace import Workspace, workspace
-from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
+from rageval_trace.models import RETRIEVED_IDS, EvalConfig, EvalRecord, MetricResult
 
 __all__ = ["hit_rate", "mrr", "ndcg", "precision", "recall"]
 
@@ -39,6 +40,9 @@ def _ranked_ids(record: EvalRecord, k: int) -> list[str | None]:
     """
     Return the first k distinct ids in rank order; None for a generated one.
     """
+    retrieved = record.metadata.get(RETRIEVED_IDS) if record.metadata else None
+    if isinstance(retrieved, (tuple, list)):
+        return list(dict.fromkeys(retrieved))[:k]
     contexts = record.contexts or ()
     found: dict[str, None] = {}
     ranked: list[str | None] = []

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from rageval_trace.live.capture import Capture, Limits, build
-from rageval_trace.live.runs import CHAIN, RETRIEVER, Request, Retrieval, Run
+from rageval_trace.live.runs import CHAIN, REPLACED, RETRIEVER, Request, Retrieval, Run
 from rageval_trace.live.sampling import Sampler
-from rageval_trace.models import Context
+from rageval_trace.models import RETRIEVED_IDS, Context
 from rageval_trace.telemetry.anchor import Anchor
 
 
@@ -204,3 +204,26 @@ def test_retrievals_become_spans(request_: Request, limits: Limits) -> None:
         span.top_k,
     )
     assert ["a"] == [context.id for context in span.documents]
+
+
+def test_what_was_reranked_is_drawn_and_ranked_as_the_retriever_did(request_: Request, limits: Limits) -> None:
+    """
+    The contexts are those after the reranker; the retriever's query, its span and its ranking are kept.
+    """
+    request_.retrievals = [found(REPLACED, "a", "b", query="q"), found("response", "b")]
+
+    capture = build(request_, "ok", limits)
+
+    assert ["b"] == ids(capture)
+    assert ("q",) == capture.search_queries
+    assert ["a", "b"] == [context.id for context in capture.retrievals[0].documents]
+    assert {RETRIEVED_IDS: ("a", "b")} == capture.record.metadata
+
+
+def test_an_unchanged_ranking_is_not_said_twice(request_: Request, limits: Limits) -> None:
+    """
+    Where nothing was reordered, the contexts tell the ranking.
+    """
+    request_.retrievals = [found(REPLACED, "a", "b"), found("response", "a", "b")]
+
+    assert {} == build(request_, "ok", limits).record.metadata

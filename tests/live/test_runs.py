@@ -271,3 +271,20 @@ def test_a_forked_child_begins_anew(given_up: list[Request], counts: list[str]) 
 
     assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert ["parent"] == list(runs.live)
+
+
+def test_a_part_of_a_run_stands_for_it(given_up: list[Request], counts: list[str]) -> None:
+    """
+    What begins below an uninteresting part belongs to the run around it, and goes with the request.
+    """
+    runs = make(given_up, counts)
+    root = runs.begin(request("root"))
+
+    runs.alias("part", root)
+    below = runs.live["part"]
+    runs.end(root.request)
+    runs.alias("late part", root)
+
+    assert below is root
+    assert {} == runs.live
+    assert runs.is_late("child", "late part")

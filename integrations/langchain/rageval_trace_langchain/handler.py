@@ -17,12 +17,13 @@ from typing_extensions import override
 
 from rageval_trace.judges.base import Judge, RecordJudge
 from rageval_trace.live.documents import DocumentKeys
+from rageval_trace.live.levers import Extractor, Levers
 from rageval_trace.live.monitor import Monitor
 from rageval_trace.live.result import LiveResult
 from rageval_trace.live.runs import CHAIN, LLM, RETRIEVER, TOOL
 from rageval_trace.live.settings import UNSET, Settings, Unset, given
 from rageval_trace.models import EvalConfig
-from rageval_trace_langchain.levers import Extractor, Levers
+from rageval_trace_langchain import convert
 from rageval_trace_langchain.tracker import Tracker
 
 if TYPE_CHECKING:
@@ -123,6 +124,8 @@ class RagEvalHandler(BaseCallbackHandler):
             answer=given(answer, None),
             retrieval_tools=given(retrieval_tools, ()),
             keys=given(document_keys, DocumentKeys()),
+            read_question=convert.question_of,
+            read_answer=convert.answer_of,
             tally=self._monitor.tally,
         )
         self._tracker = Tracker(self._monitor, levers)

@@ -17,13 +17,13 @@ from opentelemetry.trace import Span
 
 from rageval_trace.live.capture import OVERRIDES, Limits, build
 from rageval_trace.live.documents import DocumentReader
+from rageval_trace.live.levers import Levers
 from rageval_trace.live.monitor import Monitor
 from rageval_trace.live.runs import CHAIN, RETRIEVER, TOOL, Request, Retrieval, Run, Runs
 from rageval_trace.telemetry.anchor import Anchor, SpanLookup
 from rageval_trace_langchain import convert
 from rageval_trace_langchain.citations import citations_in_content, citations_in_output
 from rageval_trace_langchain.claims import CLAIMS
-from rageval_trace_langchain.levers import Levers
 
 __all__ = ["UNIT_TAG", "Tracker"]
 

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 from rageval_trace.live.documents import DocumentKeys
 from rageval_trace.live.tally import Tally
-from rageval_trace_langchain import convert
 
 __all__ = ["Extractor", "Levers"]
 
@@ -27,6 +26,8 @@ class Levers:
         answer: Called with a request's output; returns the answer, or None.
         retrieval_tools: Names, or patterns that match whole names, of tools whose text is a context.
         keys: Where documents keep their ids, scores, sources and timestamps.
+        read_question: The usual way.
+        read_answer: The usual way.
         tally: Counts extractors that raise.
 
     Raises:
@@ -41,6 +42,8 @@ class Levers:
         answer: Extractor | None,
         retrieval_tools: Iterable[str | re.Pattern[str]],
         keys: DocumentKeys,
+        read_question: Extractor,
+        read_answer: Extractor,
         tally: Tally,
     ) -> None:
         for name, value in (("question", question), ("contexts", contexts), ("answer", answer)):
@@ -54,6 +57,8 @@ class Levers:
         self._question = question
         self._contexts = contexts
         self._answer = answer
+        self._read_question = read_question
+        self._read_answer = read_answer
         self._tools = [_pattern(one) for one in retrieval_tools]
         self._tally = tally
 
@@ -62,7 +67,7 @@ class Levers:
         Return the question in a request's input.
         """
         found = self._ask("question extractor", self._question, inputs)
-        return found if isinstance(found, str) else convert.question_of(inputs)
+        return _text(found if isinstance(found, str) else self._read_question(inputs))
 
     def answer(self, outputs: Any, fallback: str | None) -> str | None:
         """
@@ -71,7 +76,7 @@ class Levers:
         found = self._ask("answer extractor", self._answer, outputs)
         if isinstance(found, str):
             return found
-        usual = convert.answer_of(outputs)
+        usual = _text(self._read_answer(outputs))
         return fallback if usual is None else usual
 
     def contexts(self, outputs: Any) -> Iterable[Any] | None:
@@ -103,3 +108,7 @@ def _pattern(tool: object) -> re.Pattern[str]:
     if isinstance(tool, re.Pattern):
         return tool
     raise TypeError(f"retrieval_tools holds {tool!r}: expected names or compiled patterns")
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
