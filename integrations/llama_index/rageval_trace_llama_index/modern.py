@@ -1,0 +1,370 @@
+"""
+LlamaIndex's instrumentation: spans enter, exit or drop, each with its call's arguments, object and result.
+
+Spans tell more than events: chat engines, workflows and most postprocessors have no event of their own. What a span
+is follows from the object it was called on, for a workflow's step may be called `retrieve`, too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from inspect import BoundArguments
+from typing import Any, Final
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.instrumentation.events import BaseEvent
+from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMCompletionEndEvent
+from llama_index.core.instrumentation.span import BaseSpan
+from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
+from llama_index.core.response_synthesizers.base import BaseSynthesizer
+from llama_index.core.workflow import Workflow
+from llama_index_instrumentation import get_dispatcher
+from llama_index_instrumentation.dispatcher import active_instrument_tags
+from opentelemetry.trace import Span
+from typing_extensions import override
+
+from rageval_trace.live.monitor import Monitor
+from rageval_trace.live.runs import LLM, RETRIEVER, Retrieval, Run
+from rageval_trace.telemetry.anchor import SpanLookup
+from rageval_trace_llama_index import convert
+from rageval_trace_llama_index.scope import (
+    CHAT,
+    CITES,
+    GROUP,
+    QUERY,
+    SCOPES,
+    SYNTHESIS,
+    WORKFLOW,
+    WRITER,
+    Scope,
+    Step,
+)
+from rageval_trace_llama_index.tracker import Tracker
+
+__all__ = ["Modern", "is_installed"]
+
+_OPENINFERENCE: Final = "openinference.instrumentation.llama_index._handler"
+_UUID_CHARS: Final = 37
+_MAX_KINDS: Final = 2_000
+_CALLS: Final[Mapping[str, tuple[int, type]]] = {
+    **dict.fromkeys(("chat", "achat", "stream_chat", "astream_chat"), (CHAT, BaseChatEngine)),
+    **dict.fromkeys(("query", "aquery"), (QUERY, BaseQueryEngine)),
+    **dict.fromkeys(("synthesize", "asynthesize"), (SYNTHESIS, BaseSynthesizer)),
+    **dict.fromkeys(("retrieve", "aretrieve"), (RETRIEVER, BaseRetriever)),
+    **dict.fromkeys(("write_response_to_history", "awrite_response_to_history"), (WRITER, StreamingAgentChatResponse)),
+    "run": (WORKFLOW, Workflow),
+}
+
+_installed: set[int] = set()
+
+
+def is_installed() -> bool:
+    """
+    Return whether any handler listens to the instrumentation, and so the legacy callbacks have to be silent.
+    """
+    return bool(_installed)
+
+
+class Modern:
+    """
+    Listen to the root dispatcher.
+
+    Args:
+        monitor: Takes note of our own errors.
+        tracker: Is told what happened.
+    """
+
+    def __init__(self, monitor: Monitor, tracker: Tracker) -> None:
+        self._fault = monitor.fault
+        self._tracker = tracker
+        self._runs = tracker.runs
+        self._kinds: dict[tuple[type, str], int] = {}
+        self._spans = _Spans(self.enter, self.exit, self.drop)
+        self._events = _Events(self.hear)
+
+    def install(self) -> None:
+        """
+        Begin to listen; nothing when that was done before.
+        """
+        if id(self) in _installed:
+            return
+        dispatcher = get_dispatcher()
+        dispatcher.span_handlers = [*dispatcher.span_handlers, self._spans]
+        dispatcher.event_handlers = [*dispatcher.event_handlers, self._events]
+        _installed.add(id(self))
+
+    def uninstall(self) -> None:
+        """
+        Listen no more, give up what is running, and let streams that wait to be read tell their end.
+        """
+        if id(self) not in _installed:
+            return
+        _installed.discard(id(self))
+        dispatcher = get_dispatcher()
+        # New lists, for another thread may be walking along the old ones.
+        dispatcher.span_handlers = [one for one in dispatcher.span_handlers if one is not self._spans]
+        dispatcher.event_handlers = [one for one in dispatcher.event_handlers if one is not self._events]
+        self._tracker.give_up_running()
+
+    def enter(
+        self,
+        id_: str,
+        bound_args: BoundArguments,
+        instance: Any = None,
+        parent_id: str | None = None,
+        tags: Mapping[str, Any] | None = None,
+        **_: Any,
+    ) -> None:
+        """
+        Take up a call.
+        """
+        try:
+            kind = self._kind(instance, id_)
+            parent = self._runs.live.get(parent_id)
+            if parent is None:
+                self._enter_first(id_, kind, bound_args, parent_id, tags)
+            else:
+                self._enter_below(parent, id_, kind, bound_args, tags)
+        except Exception as error:
+            self._fault("span_enter", error)
+
+    def exit(self, id_: str, bound_args: BoundArguments, instance: Any = None, result: Any = None, **_: Any) -> None:
+        """
+        Read what a call returned.
+        """
+        try:
+            run = self._runs.live.get(id_)
+            if run is not None:
+                self._ended(run, id_, bound_args, instance, result, None)
+        except Exception as error:
+            self._fault("span_exit", error)
+
+    def drop(
+        self, id_: str, bound_args: BoundArguments, instance: Any = None, err: BaseException | None = None, **_: Any
+    ) -> None:
+        """
+        Note a call that raised.
+        """
+        try:
+            run = self._runs.live.get(id_)
+            if run is not None:
+                self._ended(run, id_, bound_args, instance, None, err or RuntimeError())
+        except Exception as error:
+            self._fault("span_drop", error)
+
+    def hear(self, event: BaseEvent) -> None:
+        """
+        Keep what a model said inside a call of the user's own, the only place where nothing else tells the answer.
+        """
+        if type(event) is not LLMCompletionEndEvent and type(event) is not LLMChatEndEvent:
+            return
+        try:
+            run = self._runs.live.get(event.span_id)
+            if run is not None and run.request.kind == GROUP and not (run.kind | run.inside) & RETRIEVER:
+                run.request.answer = convert.answer_of(event.response) or run.request.answer
+        except Exception as error:
+            self._fault("event", error)
+
+    def _enter_first(
+        self, id_: str, kind: int, bound: BoundArguments, parent_id: str | None, tags: Mapping[str, Any] | None
+    ) -> None:
+        """
+        Begin a request with a call whose surroundings are not known, unless it is a model's or a late part.
+
+        A call that asks is a request even below one that has ended: work that a span of the user's own has started
+        may outlive it.
+        """
+        if kind & LLM:
+            return
+        if not kind & SCOPES and parent_id is not None and self._runs.is_late(id_, parent_id):
+            return
+        if not kind & WRITER:
+            self._begin(id_, kind or GROUP, bound, tags)
+
+    def _begin(self, id_: str, kind: int, bound: BoundArguments, tags: Mapping[str, Any] | None) -> None:
+        self._stay_last()
+        scope = self._tracker.begin(id_, kind, tags or active_instrument_tags.get(), self._look_up(id_))
+        if scope.sampled is False or kind == GROUP:
+            return
+        scope.question = self._question(kind, bound)
+        if kind & RETRIEVER:
+            scope.root.data = Step(id_, Retrieval("retriever", scope.root, scope.question))
+
+    def _enter_below(
+        self, parent: Run, id_: str, kind: int, bound: BoundArguments, tags: Mapping[str, Any] | None
+    ) -> None:
+        scope: Scope = parent.request  # type: ignore[assignment]
+        if scope.seeking:
+            self._tracker.seek(scope, self._look_up(scope.id), child=True)
+        around = parent.kind | parent.inside
+        if scope.kind == GROUP and kind & SCOPES and not around & RETRIEVER:
+            scope.split = True
+            self._begin(id_, kind, bound, tags)
+            return
+        # Whatever happens inside a retriever is a part of it: a query engine that an index node stands for, too.
+        if not kind & (SCOPES | RETRIEVER | WRITER) or around & RETRIEVER:
+            self._runs.alias(id_, parent)
+            return
+        run = self._runs.child(id_, parent, kind)
+        if run is None:
+            return
+        question = None if kind & WRITER else self._question(kind, bound)
+        data = Retrieval("retriever", run, question) if kind & RETRIEVER else question
+        run.data = Step(id_, data)
+        scope.cites = scope.cites or bool(kind & CITES)
+        if scope.question is None and kind & (CHAT | QUERY | SYNTHESIS):
+            scope.question = question
+
+    def _ended(
+        self,
+        run: Run,
+        id_: str,
+        bound: BoundArguments,
+        instance: Any,
+        result: Any,
+        error: BaseException | None,
+    ) -> None:
+        scope: Scope = run.request  # type: ignore[assignment]
+        root = scope.id == id_
+        step = run.data
+        if not root and (step is None or step.id != id_):
+            return
+        if scope.seeking:
+            self._tracker.seek(scope, self._look_up(scope.id), child=False)
+        kind = run.kind
+        if kind & WRITER:
+            self._tracker.chat_written(scope, id(instance), None if error is not None else instance.response)
+        elif kind & RETRIEVER and error is None and step is not None:
+            self._tracker.retrieved(scope, step.data, result)
+        elif kind & SYNTHESIS:
+            nodes = bound.arguments.get("nodes")
+            if not root or error is not None or not nodes:
+                self._tracker.synthesis_ended(run, nodes, result, failed=error is not None)
+        elif kind & WORKFLOW and error is None:
+            self._tracker.agent_ended(run, result)
+        if root:
+            self._tracker.end(scope, None if kind & RETRIEVER else result, error)
+        elif error is not None:
+            run.failed = bool(kind & (QUERY | CHAT | WORKFLOW | RETRIEVER))
+        elif kind & (QUERY | CHAT):
+            self._tracker.engine_ended(run, result)
+
+    def _question(self, kind: int, bound: BoundArguments) -> str | None:
+        if kind & WORKFLOW:
+            return self._tracker.start_question(bound.arguments.get("start_event"))
+        return convert.query_text(convert.first_argument(bound))
+
+    def _kind(self, instance: Any, id_: str) -> int:
+        """
+        Return what a span is, by the object and the method that was called; 0 for a part of something.
+        """
+        if instance is None:
+            return 0
+        key = (type(instance), id_[:-_UUID_CHARS])
+        kind = self._kinds.get(key)
+        if kind is None:
+            if len(self._kinds) >= _MAX_KINDS:
+                self._kinds.clear()
+            kind = self._kinds[key] = _classify(key[0], key[1].rpartition(".")[2])
+        return kind
+
+    def _look_up(self, id_: object) -> SpanLookup | None:
+        """
+        Return how to ask OpenInference for its span of a call; None where it is not at work. It is never imported.
+        """
+        if _OPENINFERENCE not in sys.modules:
+            return None
+        for handler in get_dispatcher().span_handlers:
+            if type(handler).__module__ == _OPENINFERENCE:
+                return _span_of(handler, id_)
+        return None
+
+    def _stay_last(self) -> None:
+        """
+        Move behind handlers that came later: OpenInference knows a bare synthesizer's stream by its identity, and so
+        has to see it before it is wrapped.
+        """
+        dispatcher = get_dispatcher()
+        handlers = dispatcher.span_handlers
+        if handlers and handlers[-1] is not self._spans and self._spans in handlers:
+            dispatcher.span_handlers = [*[one for one in handlers if one is not self._spans], self._spans]
+
+
+def _classify(cls: type, method: str) -> int:
+    if issubclass(cls, (BaseLLM, BaseEmbedding)):
+        return LLM
+    kind, base = _CALLS.get(method, (0, object))
+    if not kind or not issubclass(cls, base):
+        return 0
+    cites = kind == QUERY and any(one.__name__ == "CitationQueryEngine" for one in cls.__mro__)
+    return kind | CITES if cites else kind
+
+
+def _span_of(handler: Any, id_: object) -> SpanLookup:
+    def look_up() -> Span | None:
+        return getattr(handler.open_spans.get(id_), "_otel_span", None)
+
+    return look_up
+
+
+class _Spans(BaseSpanHandler[BaseSpan]):
+    """
+    What the dispatcher calls; it keeps no spans, as the base would.
+    """
+
+    def __init__(self, enter: Callable[..., None], exit: Callable[..., None], drop: Callable[..., None]) -> None:
+        super().__init__()
+        # Straight to the listener: a pydantic model's own attributes are slow to reach.
+        self.__dict__.update(span_enter=enter, span_exit=exit, span_drop=drop)
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "RagEvalSpanHandler"
+
+    @override
+    def new_span(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+    @override
+    def prepare_to_exit_span(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+    @override
+    def prepare_to_drop_span(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+
+class _Events(BaseEventHandler):
+    """
+    What the dispatcher calls with each event, and there is one for each streamed token.
+    """
+
+    def __init__(self, hear: Callable[[BaseEvent], None]) -> None:
+        super().__init__()
+        self.__dict__.update(handle=hear)
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "RagEvalEventHandler"
+
+    @override
+    def handle(self, event: BaseEvent, **kwargs: Any) -> None:
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
