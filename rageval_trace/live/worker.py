@@ -10,11 +10,11 @@ import time
 import weakref
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from rageval_trace.live.forks import renew_after_fork
 
-__all__ = ["Job", "Worker"]
+__all__ = ["Job", "Worker", "settle_at_exit"]
 
 Job: TypeAlias = Callable[[], None]
 _Queue: TypeAlias = "SimpleQueue[tuple[Job, Job] | None]"
@@ -150,8 +150,32 @@ def _work(queue: _Queue, pending: _Pending) -> None:
 _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
+_before_draining: weakref.WeakSet[Unsettled] = weakref.WeakSet()
+
+
+class Unsettled(Protocol):
+    """
+    Keep notes that the garbage collector left, for it may do no more than that.
+    """
+
+    def settle(self) -> None:
+        """
+        Act on them.
+        """
+        ...
+
+
+def settle_at_exit(owner: Unsettled) -> None:
+    """
+    Call `owner.settle()` before the queues are drained at the end of the process, if *owner* lives that long.
+    """
+    _before_draining.add(owner)
+
+
 def _drain_all() -> None:
     began = time.monotonic()
+    for owner in list(_before_draining):
+        owner.settle()
     for worker in list(_workers):
         worker.close(max(0.0, worker._timeout_s - (time.monotonic() - began)))  # noqa: SLF001 - same module
 

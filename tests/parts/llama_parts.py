@@ -20,6 +20,7 @@ from llama_index.core.llms import CustomLLM, MockLLM
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import BaseRetriever
@@ -228,6 +229,13 @@ def engine(
     return RetrieverQueryEngine(
         retriever=retriever or Docs(), response_synthesizer=synthesizer, node_postprocessors=postprocessors
     )
+
+
+def memory(history: Any = None) -> ChatMemoryBuffer:
+    """
+    Return a memory that opens no database.
+    """
+    return ChatMemoryBuffer.from_defaults(chat_history=history, token_limit=10_000)
 
 
 def index() -> VectorStoreIndex:

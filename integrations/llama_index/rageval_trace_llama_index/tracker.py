@@ -18,6 +18,7 @@ from rageval_trace.live.levers import Levers
 from rageval_trace.live.monitor import Monitor
 from rageval_trace.live.runs import REPLACED, RETRIEVER, Retrieval, Run, Runs
 from rageval_trace.live.sampling import Sampler
+from rageval_trace.live.worker import settle_at_exit
 from rageval_trace.telemetry.anchor import Anchor, SpanLookup
 from rageval_trace_llama_index import convert, streams
 from rageval_trace_llama_index.scope import CHAT, GROUP, QUERY, TRACE, WORKFLOW, Scope, Step
@@ -51,6 +52,7 @@ class Tracker:
         self._limits = Limits(settings.max_contexts, settings.max_chars, count)
         self._endings: streams.Endings = SimpleQueue()
         self.runs = Runs(max_requests=settings.max_runs, ttl_s=settings.run_ttl_s, give_up=self._give_up, count=count)
+        settle_at_exit(self)
 
     def begin(self, id: Hashable, kind: int, tags: Mapping[str, Any] | None, lookup: SpanLookup | None) -> Scope:
         """
