@@ -135,7 +135,7 @@ class Legacy:
 
     def _open(self) -> _Trace | None:
         trace = self._trace.get()
-        return None if trace is None or trace.scope.ended or trace.scope.closed else trace
+        return None if trace is None or trace.scope.returned or trace.scope.closed else trace
 
     def _begin(self, opened_by: str | None) -> _Trace:
         scope = self._tracker.begin(f"trace-{uuid4().hex}", TRACE, None, None)

@@ -48,7 +48,7 @@ class Scope(Request):
     One request.
 
     Attributes:
-        ended: The outermost call has returned or raised.
+        returned: The outermost call has returned or raised.
         status: How the outermost call ended.
         streams: Keys of the streamed answers that are still to come.
         said: What the newest of them said, and how it ended.
@@ -58,11 +58,11 @@ class Scope(Request):
         split: A request of its own ran inside this one, which so only groups.
     """
 
-    __slots__ = ("chat", "cites", "ended", "said", "split", "status", "streams", "written")
+    __slots__ = ("chat", "cites", "returned", "said", "split", "status", "streams", "written")
 
     def __init__(self, id: Hashable, kind: int, anchor: Anchor, sampler: Sampler) -> None:
         super().__init__(id, kind, anchor, sampler)
-        self.ended = False
+        self.returned = False
         self.status = "ok"
         self.streams: set[int] = set()
         self.said: tuple[str | None, str] | None = None
@@ -76,4 +76,4 @@ class Scope(Request):
         """
         Return whether the answer, or its end, is still to come.
         """
-        return not self.ended or bool(self.streams) or (self.chat is not None and self.chat not in self.written)
+        return not self.returned or bool(self.streams) or (self.chat is not None and self.chat not in self.written)

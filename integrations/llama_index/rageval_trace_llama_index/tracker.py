@@ -196,7 +196,7 @@ class Tracker:
             scope.status = "cancelled"  # the user cancelled it, which is a normal exit to LlamaIndex
         elif result is not None:
             self._read(scope, result)
-        scope.ended = True
+        scope.returned = True
         if scope.answer is not None:
             scope.streams.clear()
         self._complete(scope)
@@ -233,7 +233,7 @@ class Tracker:
         """
         running = {id(run.request): run.request for run in list(self.runs.live.values())}
         for scope in running.values():
-            if isinstance(scope, Scope) and not scope.ended and self.runs.end(scope):
+            if isinstance(scope, Scope) and not scope.returned and self.runs.end(scope):
                 self._give_up(scope)
 
     def _read(self, scope: Scope, result: Any) -> None:

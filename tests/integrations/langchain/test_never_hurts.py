@@ -20,15 +20,14 @@ pytest.importorskip("langgraph")
 
 import langchain_parts as parts
 import rageval_trace_langchain.convert
-import rageval_trace_langchain.levers
 import rageval_trace_langchain.tracker
 from langchain_core.tools import create_retriever_tool
 from opentelemetry import trace
 
-from rageval_trace.live import capture, documents, monitor, runs, sampling, scoring
+from rageval_trace.live import capture, documents, levers, monitor, runs, sampling, scoring
 from rageval_trace.telemetry import anchor, emitter
 
-ADAPTER = (rageval_trace_langchain.convert, rageval_trace_langchain.levers, rageval_trace_langchain.tracker)
+ADAPTER = (rageval_trace_langchain.convert, levers, rageval_trace_langchain.tracker)
 CORE = (capture, documents, monitor, runs, sampling, scoring, anchor, emitter)
 
 

@@ -4,6 +4,8 @@ A handler on the root dispatcher, with telemetry caught in memory.
 
 from __future__ import annotations
 
+import gc
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -61,3 +63,14 @@ def handler(make: Callable[..., Any]) -> Any:
     installed.uninstall()
     stats = installed.stats
     assert {} == {name: stats[name] for name in ("live_requests", "internal_errors") if stats.get(name)}
+
+
+@pytest.fixture
+def swept() -> Iterator[None]:
+    """
+    Collect at once what LlamaIndex leaves behind: event loops and databases of its own that it does not close.
+    """
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()

@@ -18,6 +18,8 @@ from llama_index.core.chat_engine import (
     SimpleChatEngine,
 )
 
+pytestmark = pytest.mark.usefixtures("swept")
+
 HISTORY = [ChatMessage(role="user", content="Which towers are there?"), ChatMessage(role="assistant", content="One.")]
 ASKED = "And how tall is it?"
 CONDENSED = "How tall is the Harbour Tower?"

@@ -24,6 +24,8 @@ from llama_index.core.tools import QueryEngineTool
 
 WALLS = parts.node("The walls are blue.", "walls")
 
+pytestmark = pytest.mark.usefixtures("swept")
+
 
 class Asks(BaseQuestionGenerator):
     """

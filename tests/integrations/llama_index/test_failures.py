@@ -16,6 +16,8 @@ from workflows.errors import WorkflowCancelledByUser
 
 from rageval_trace.live.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("swept")
+
 
 @pytest.mark.parametrize(
     ("engine", "contexts"),

@@ -17,6 +17,8 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
 from rageval_trace_llama_index import record_contexts
 
+pytestmark = pytest.mark.usefixtures("swept")
+
 
 @pytest.fixture
 def legacy(make: Any) -> Iterator[Any]:

@@ -17,6 +17,7 @@ from rageval_trace_llama_index import record_answer, record_contexts
 
 # LlamaIndex itself looks at every attribute of an agent, pydantic's old ones too.
 pytestmark = [
+    pytest.mark.usefixtures("swept"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:inspect"),
     pytest.mark.filterwarnings("ignore:is_running called:DeprecationWarning"),
 ]
