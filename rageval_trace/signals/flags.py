@@ -172,7 +172,7 @@ def _denied(part: Sequence[str], place: tuple[int, int]) -> bool:
         after = part[at + 1]
         if part[at] == "and" and at + 1 < first and after in _AFTER_AND:
             break
-        if at + 1 < first and part[at] in _AFTER_COMMA and at > 0 and part[at - 1] == ",":
+        if part[at] in _AFTER_COMMA and at > 0 and part[at - 1] == ",":
             break
         if part[at] in _NEGATIONS and after != "only":
             return True

@@ -45,17 +45,17 @@ def risk(contexts: tuple[str, ...], answer: str, question: str = "") -> float:
 @pytest.mark.parametrize(
     ("contexts", "answer", "expected"),
     [
-        (NILE, "The Nile is about 6,650 km long.", 0.099562066871),
-        (NILE, "The Nile is about 12,000 km long.", 0.911015633179),
-        (NILE, "The Nile flows through Spain. Eleven countries share its basin.", 0.413390430289),
+        (NILE, "The Nile is about 6,650 km long.", 0.099606900578),
+        (NILE, "The Nile is about 12,000 km long.", 0.911292112678),
+        (NILE, "The Nile flows through Spain. Eleven countries share its basin.", 0.413500297310),
         (
             NILE,
             "Here is what I found:\n- The Nile flows north.\n- Penguins dance on its banks every winter.",
-            0.573529244504,
+            0.573503722033,
         ),
-        (CAFE, "The Blue Door has outdoor seating and live music. It opens at 9 am.", 0.936281609491),
-        (CAFE, "The Blue Door has free WiFi, and the cake is great.", 0.099562066871),
-        ((), "The Nile is long.", 0.803492748532),
+        (CAFE, "The Blue Door has outdoor seating and live music. It opens at 9 am.", 0.936473566007),
+        (CAFE, "The Blue Door has free WiFi, and the cake is great.", 0.099606900578),
+        ((), "The Nile is long.", 0.803524265053),
     ],
 )
 def test_golden_values(contexts: tuple[str, ...], answer: str, expected: float) -> None:

@@ -45,6 +45,10 @@ KEYS = yes_no_keys(
         ("It is casual and not romantic.", []),
         ("Not only wifi but valet parking is offered.", []),
         ("The happy hours are long.", []),
+        ("Seating is fine and so is all that is outdoor.", []),
+        ("There is no lift and the outdoor seating is lovely.", ["attributes OutdoorSeating"]),
+        ("There is no lift, offers outdoor seating.", ["attributes OutdoorSeating"]),
+        ("Wifi has failed and isn't missed.", []),
         ("Wifi, seating in the outdoor area.", ["attributes OutdoorSeating"]),
     ],
 )
@@ -67,3 +71,15 @@ def test_descriptions() -> None:
         "the context says 'attributes WiFi' is yes",
         "the context leaves 'attributes Music' open",
     ] == [contradicted_flags(KEYS, claim, frozenset())[0].describe() for claim in claims]
+
+
+def test_two_places_contradict_nobody() -> None:
+    """A label with two values among the contexts is left out: the claim may speak of either."""
+    facts = (
+        read_facts("a: 1\nPool: yes\nSauna: no")
+        + read_facts("a: 1\nPool: no\nSauna: no")
+        + read_facts("Pool: yes\nb: 1\nc: 2")
+    )
+    keys = yes_no_keys(facts)
+    assert [] == contradicted_flags(keys, "It has no pool.", frozenset())
+    assert ["Sauna"] == [found.fact.label for found in contradicted_flags(keys, "It has a sauna.", frozenset())]

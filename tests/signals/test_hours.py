@@ -45,3 +45,11 @@ def test_wrong_hours(claim: str, expected: list[str]) -> None:
 def test_no_weekdays_no_hours() -> None:
     """Without weekdays among the facts nothing is wrong."""
     assert [] == wrong_hours({}, "It is open daily from 9 am to 5 pm.")
+
+
+def test_two_places_have_no_common_hours() -> None:
+    """A weekday with two different hours says nothing."""
+    lines = "hours Monday: {}\nhours Tuesday: 9:0-17:0\nx: 1"
+    facts = read_facts(lines.format("9:0-17:0")) + read_facts(lines.format("8:0-17:0"))
+    assert {} == opening_hours(facts)
+    assert {0, 1} == set(opening_hours(read_facts(lines.format("9:0-17:0")) * 2))
