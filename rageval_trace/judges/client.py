@@ -37,6 +37,7 @@ _FAILURES_BEFORE_PAUSE = 3
 _PAUSE_S = 30.0
 _FIRST_BACKOFF_S = 0.5
 _CHARACTERS_A_TOKEN = 3  # on the safe side of English prose under the newer tokenizers
+_NEVER_SENT = ("APIConnectionError", "CredentialsError", "MissingExtraError", "MissingKeyError")
 _COMPLETE = ("end_turn", "tool_use", "stop_sequence")
 
 
@@ -113,16 +114,20 @@ class ClaudeClient:
             raise BudgetSpentError
         used = (0, 0)
         failed: str | None = None
+        # A call that timed out may be billed all the same, and a proxy may report no usage: the estimate stays then.
+        booked = estimate
         try:
             message = self._attempts(request, started + self._timeout_s if deadline is None else deadline)
             used = _usage(message)
+            booked = sum(used) or estimate
             return _complete(message)
         except Exception as error:
             failed = type(error).__name__
+            if isinstance(getattr(error, "status_code", None), int) or failed in _NEVER_SENT:
+                booked = 0
             raise
         finally:
-            # A call that timed out may be billed all the same: its estimate stays booked.
-            budget.settle(booked_at, estimate, estimate if failed == "APITimeoutError" else sum(used))
+            budget.settle(booked_at, estimate, booked)
             self.tally.add(calls=1, input_tokens=used[0], output_tokens=used[1])
             notify(ModelCall(self.judge, self.model, self._clock() - started, *used, failed))
 

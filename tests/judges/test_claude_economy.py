@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from claims_case import ALL_THREE, CLAIMS, CONTEXTS, entry
-from messages_server import MessagesServer, failure, refusal, structured, text
+from messages_server import MessagesServer, Reply, failure, refusal, structured, text
 
 from rageval_trace.judges import prompts
 from rageval_trace.judges.budget import TokenBudget
@@ -136,19 +136,30 @@ def test_a_spent_budget_stops_calls_and_says_so_once(
     assert len(caplog.records) == 1
 
 
-def test_a_failed_call_costs_nothing_but_a_timeout_may(
-    server: MessagesServer, make: Callable[..., ClaudeJudge]
+@pytest.mark.parametrize(
+    ("reply", "options", "booked"),
+    [
+        (failure(400), {}, False),
+        (failure(529), {}, False),
+        (ALL_THREE, {"api_key": None}, False),
+        (ALL_THREE, {"base_url": "http://127.0.0.1:9"}, False),
+        (text("late", delay_s=3), {}, True),
+        (Reply(b"<html>", headers={"content-type": "text/html"}), {}, True),
+        (structured({"verdicts": []}, tokens=(0, 0)), {}, True),
+    ],
+)
+def test_what_may_have_been_billed_stays_booked(
+    server: MessagesServer, make: Callable[..., ClaudeJudge], reply: Reply, options: dict[str, Any], booked: bool
 ) -> None:
     """
-    An error leaves the budget as it was; a call that ran out of time keeps its estimate booked.
+    What was rejected or never sent costs nothing; a call that ran out of time, or whose usage nobody reports, keeps
+    its estimate booked, so that no proxy makes the budget endless.
     """
+    server.default = reply
     budget = TokenBudget()
-    server.script.extend([failure(400), text("late", delay_s=3)])
-    judge = make(budget=budget, timeout_s=0.3)
-    judge.judge_claims(CLAIMS, CONTEXTS)
-    assert budget.spent_last_hour == 0
-    judge.judge_claims(CLAIMS, CONTEXTS)
-    assert budget.spent_last_hour > 500
+    make(budget=budget, timeout_s=0.5, **options).judge_claims(CLAIMS, CONTEXTS)
+    assert booked == (budget.spent_last_hour > 500)
+    assert booked or budget.spent_last_hour == 0
 
 
 def test_observers_hear_of_each_call(server: MessagesServer, make: Callable[..., ClaudeJudge]) -> None:
