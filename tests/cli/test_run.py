@@ -299,6 +299,29 @@ def test_junit_holds_a_case_a_gate(records, folder):
     assert re.findall(r'<testcase [^>]*name="(\w+)', (folder / "gates.xml").read_text()) == ["recall", "groundedness"]
 
 
+@pytest.mark.parametrize("more", [[], ["--out", "report.json"]])
+def test_html_is_one_file(records, folder, more):
+    """
+    --html writes the page with every record, alone or beside the JSON report.
+    """
+    pytest.importorskip("jinja2", reason="the HTML report comes with the extra cli")
+    assert main(["run", BOT, *GATES, "--html", "report.html", *more]) == 1
+    page = (folder / "report.html").read_text()
+    assert [f"bike-00{at}" in page for at in range(1, 9)] == [True] * 8
+    assert "Gate failed" in page
+
+
+@pytest.mark.parametrize(("flags", "code"), [([], 2), (["--allow-fallback"], 0)])
+def test_values_of_a_fallback_are_not_gated_unsaid(records, capsys, monkeypatch, flags, code):
+    """
+    Without a key the model's judge falls back; its gate cannot be judged unless that is allowed.
+    """
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    assert code == main(["run", records(), "--judge", "llm", "--gate", "faithfulness=0.5", *flags])
+    assert "judge=lexical_fallback" in capsys.readouterr().out.replace("lexical+", "")
+
+
 def test_both_programs_and_a_pipe(folder):
     """
     Started as a program in a pipe, the report has no colour and no progress bar, also of a long file.

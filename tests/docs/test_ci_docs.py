@@ -67,9 +67,8 @@ def test_the_console_lines(folder):
     """
     The commands of the text run; comparing a report with itself finds no regression.
     """
-    lines = [
-        line[2:] for shown in blocks("gates.md", "console") for line in shown.splitlines() if line.startswith("$ ")
-    ]
+    shown = "\n".join(blocks("gates.md", "console"))
+    lines = re.findall(r"^\$ (rageval (?:run|compare) .*)$", shown, re.MULTILINE)
     assert len(lines) == 2
     assert main([*shlex.split(lines[0])[1:], "--out", "base.json"]) == 1
     shutil.copy("base.json", "report.json")
@@ -81,7 +80,7 @@ def test_the_options_are_ours(capsys):
     Every option that a document names is one of the program's.
     """
     ours = {"--edit-last", "--create-if-none", "--body-file"}  # of GitHub's own program
-    for command in ("run", "compare"):
+    for command in ("run", "compare", "calibrate"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         ours |= set(re.findall(r"--[a-z][a-z-]+", capsys.readouterr().out))

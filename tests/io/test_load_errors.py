@@ -49,6 +49,7 @@ def failure(content: bytes, **options: object) -> DatasetError:
         ({"relevant_ids": {"a": -1}}, "relevant_ids.a", "expected a grade of at least 0, not -1"),
         ({"citations": {"a": 1}}, "citations", "expected an array of context ids, not an object"),
         ({"asked_at": "soon"}, "asked_at", "unreadable timestamp 'soon': expected ISO-8601 text, unix seconds or milliseconds, a datetime or a date"),
+        ({"metadata": {"a": {"b": [[1]] * 2}}, "asked_at": {}}, "asked_at", "unreadable timestamp of type dict: expected ISO-8601 text, unix seconds or milliseconds, a datetime or a date"),
         ({"metadata": []}, "metadata", "expected an object, not an array"),
     ],
 )  # fmt: skip

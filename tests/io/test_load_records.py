@@ -119,10 +119,11 @@ def test_csv(tmp_path, mark, end, name):
         ("q,,,,,,", parse_record({"question": "q", "answer": "", "contexts": []})),
         ("q", parse_record({"question": "q"})),
         ("q,,one ||| ||| two,,x|||y|||z,,", parse_record({"question": "q", "answer": "", "contexts": [{"id": "x", "text": "one"}, {"id": "z", "text": "two"}]})),
+        (",,,,,,\nq", parse_record({"question": "q"})),
         ("q,,one,,,one|||two,one", parse_record({"question": "q", "answer": "", "contexts": ["one"], "relevant_ids": ["one", "two"], "citations": ["one"]})),
         ('q,"two\nlines, quoted",,,,,', parse_record({"question": "q", "answer": "two\nlines, quoted", "contexts": []})),
     ],
-    ids=["empty cells", "short row", "empty chunk", "labels", "quoted line break"],
+    ids=["empty cells", "short row", "empty chunk", "empty row", "labels", "quoted line break"],
 )  # fmt: skip
 def test_csv_cells(row, expected):
     """
