@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from rageval_trace.judges.cascade import CascadeJudge
     from rageval_trace.judges.claude import ClaudeJudge
     from rageval_trace.judges.llm import DEFAULT_MODEL, LLMJudge
+    from rageval_trace.live.monitor import Monitor
+    from rageval_trace.live.settings import Settings
+    from rageval_trace.live.sinks import JsonlSink
 
 # Public names that need more than the harness: loaded when they are asked for.
 _LAZY: dict[str, str] = {
@@ -51,8 +54,11 @@ _LAZY: dict[str, str] = {
     "ClaudeJudge": "rageval_trace.judges.claude",
     "DEFAULT_MODEL": "rageval_trace.judges.llm",
     "DiskCache": "rageval_trace.judges.cache",
+    "JsonlSink": "rageval_trace.live.sinks",
     "LLMJudge": "rageval_trace.judges.llm",
+    "Monitor": "rageval_trace.live.monitor",
     "RiskJudge": "rageval_trace.metrics.risk_judge",
+    "Settings": "rageval_trace.live.settings",
     "TokenBudget": "rageval_trace.judges.budget",
     "Unsettled": "rageval_trace.judges.cascade",
     "load_records": "rageval_trace.io",
@@ -71,14 +77,17 @@ __all__ = [
     "EvalRecord",
     "Example",
     "GateError",
+    "JsonlSink",
     "Judge",
     "LLMJudge",
     "LexicalJudge",
     "MetricResult",
     "MissingExtraError",
+    "Monitor",
     "RagEvalError",
     "RecordResult",
     "Scorecard",
+    "Settings",
     "TokenBudget",
     "UnknownMetricError",
     "Verdict",

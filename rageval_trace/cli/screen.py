@@ -11,9 +11,10 @@ __all__ = ["print_report"]
 
 # What a person looks for first. The report holds no control characters, so that only these colours reach the screen.
 _COLOURS = (
-    (r"\b(?:BREACHED|FAIL|ERROR)\b.*", "bold red"),
+    (r"\b(?:BREACHED|FAIL|ERROR|BROKEN)\b.*", "bold red"),
     (r"\b(?:held|PASS)\b", "green"),
     (r"(?m)^    - (?:unsupported|failed):", "red"),
+    (r"(?m)^  doubtful .*", "yellow"),
     (r"(?m)^    - (?:relevant but|retrieved but|cited but)[^:]*:", "yellow"),
     (r"(?m)^(?:Overall|Weakest|Diagnosis|gate):|^Weakest examples$", "bold"),
     (r"(?m)^judge=.*$|^  metric .*$", "dim"),

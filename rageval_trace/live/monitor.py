@@ -16,12 +16,12 @@ from opentelemetry import trace
 from rageval_trace.judges.base import Judge, RecordJudge
 from rageval_trace.judges.observe import JudgeEvent, ModelCall, observing
 from rageval_trace.live.capture import Capture
-from rageval_trace.live.result import LiveResult
+from rageval_trace.live.result import LiveResult, ResultSink
 from rageval_trace.live.sampling import Sampler
 from rageval_trace.live.scoring import Scored, Scorer
 from rageval_trace.live.settings import UNSET, Settings, Unset, given, switched_off
 from rageval_trace.live.tally import Tally, say_once
-from rageval_trace.live.worker import Worker
+from rageval_trace.live.worker import JUDGE_STAGE, SCORE_STAGE, Worker
 from rageval_trace.models import EvalConfig, EvalRecord
 from rageval_trace.telemetry.anchor import Anchor
 from rageval_trace.telemetry.emitter import Emitter
@@ -70,7 +70,8 @@ class Monitor:
         sample_rate: Share of the requests that are scored, in [0, 1].
         judge_sample_rate: Share of them that the judge is asked about, in [0, 1]. It is asked about every request
             that breaches a threshold besides, whatever the rate.
-        on_result: Called with each `LiveResult`, on the thread that scored.
+        on_result: Called with each `LiveResult`, on the thread that scored; or a `JsonlSink`, which is flushed and
+            closed with the monitor.
         redact: Runs on every text before it leaves the process.
         settings: Everything else; None for the environment's.
         tracer_provider: OpenTelemetry's, in place of the global one.
@@ -120,8 +121,13 @@ class Monitor:
             config=given(config, None),
             thresholds=given(thresholds, None),
         )
-        self._on_result = _callable("on_result", given(on_result, None))
         self._redact = _callable("redact", given(redact, None))
+        self._on_result = _callable("on_result", given(on_result, None))
+        self._sink: ResultSink | None = None
+        if isinstance(self._on_result, ResultSink):
+            self._sink = self._on_result
+            self._on_result = self._sink.join(self._redact)
+        self._sink_left = False
         self._own_tracing = given(tracer_provider, None) is not None
         self._faults = Faults()
         self._emitter = Emitter(
@@ -131,6 +137,7 @@ class Monitor:
             logger_provider=given(logger_provider, None),
             faults=self._faults,
         )
+        self._thresholds = {one.metric: one.value for one in self._scorer.thresholds}
         self._pipelines = {self.settings.pipeline}
         self._outcomes = Tally()
         self._worker: Worker | None = None
@@ -152,6 +159,8 @@ class Monitor:
         Return counts: one for each outcome, together every request seen, then what was dropped or went wrong.
         """
         counts = {**dict.fromkeys(OUTCOMES, 0), **self._outcomes.snapshot(), **self.tally.snapshot()}
+        if self._sink is not None:
+            counts = {**counts, **self._sink.stats}
         lost = sum(self._faults.counts.values())
         return {**counts, "emission_errors": lost} if lost else counts
 
@@ -195,13 +204,21 @@ class Monitor:
         """
         Wait for what is being scored in the background; False when *timeout* seconds were not enough.
         """
-        return self._each_worker(Worker.flush, timeout)
+        ends = None if timeout is None else time.monotonic() + timeout
+        done = self._each_worker(Worker.flush, timeout)
+        return done if self._sink is None else self._sink.flush(_left(ends)) and done
 
     def close(self, timeout: float | None = None) -> bool:
         """
         Drain the background work within *timeout* seconds (`shutdown_timeout_s` for None) and take no more of it.
         """
-        return self._each_worker(Worker.close, self.settings.shutdown_timeout_s if timeout is None else timeout)
+        timeout = self.settings.shutdown_timeout_s if timeout is None else timeout
+        ends = time.monotonic() + timeout
+        done = self._each_worker(Worker.close, timeout)
+        if self._sink is None or self._sink_left:
+            return done
+        self._sink_left = True
+        return self._sink.leave(_left(ends)) and done
 
     def _each_worker(self, step: Callable[[Worker, float | None], bool], timeout: float | None) -> bool:
         """
@@ -213,7 +230,7 @@ class Monitor:
             # Looked up when its turn comes: the formulas' last job may only now have made the judge's worker.
             worker: Worker | None = getattr(self, name)
             if worker is not None:
-                done &= step(worker, None if ends is None else max(0.0, ends - time.monotonic()))
+                done &= step(worker, _left(ends))
         return done
 
     def _unscored(self, capture: Capture) -> str | None:
@@ -258,11 +275,11 @@ class Monitor:
         if self._judge_worker is None:
             with self._worker_lock:
                 if self._judge_worker is None:
-                    self._judge_worker = self._new_worker()
+                    self._judge_worker = self._new_worker(JUDGE_STAGE)
         return self._judge_worker
 
-    def _new_worker(self) -> Worker:
-        return Worker(size=self.settings.queue_size, timeout_s=self.settings.shutdown_timeout_s)
+    def _new_worker(self, stage: int = SCORE_STAGE) -> Worker:
+        return Worker(size=self.settings.queue_size, timeout_s=self.settings.shutdown_timeout_s, stage=stage)
 
     def _score(self, capture: Capture) -> None:
         target = capture.anchor.target
@@ -296,7 +313,7 @@ class Monitor:
             answers = self._scorer.ask_judge(record, self.settings.judge_deadline_s)
         for scored in answers:
             span = self._emit(capture, scored, rate, selection)
-            self._tell(self._result(capture, scored, span, rate))
+            self._tell(self._result(capture, scored, span, rate, selection))
 
     def _judge_event(self, event: JudgeEvent, capture: Capture) -> None:
         pipeline = self._pipeline(capture.pipeline)
@@ -351,7 +368,7 @@ class Monitor:
             weakest=verdict.weakest,
             weakest_score=verdict.weakest_score,
             abstained=scored.abstained,
-            evaluator_version=self._scorer.version if scored.keyless else self._scorer.judge_version,
+            evaluator_version=self._scorer.version_of(scored),
             sample_rate=sample_rate,
             selection=selection,
             record=capture.record,
@@ -369,7 +386,12 @@ class Monitor:
         )
 
     def _result(
-        self, capture: Capture, scored: Scored | None, span: SpanContext | None, sample_rate: float
+        self,
+        capture: Capture,
+        scored: Scored | None,
+        span: SpanContext | None,
+        sample_rate: float,
+        selection: str = "random",
     ) -> LiveResult:
         shown = span or capture.anchor.target
         return LiveResult(
@@ -388,7 +410,21 @@ class Monitor:
             span_id=None if shown is None else trace.format_span_id(shown.span_id),
             sample_rate=sample_rate,
             breached=() if scored is None else scored.verdict.breached,
+            selection=selection,
+            thresholds=self._thresholds,
+            evaluator_version="" if scored is None else self._scorer.version_of(scored),
+            config=None if scored is None else self._scorer.config_of(scored),
+            truncated=self._truncated(capture.record),
         )
+
+    def _truncated(self, record: EvalRecord) -> bool:
+        """
+        Return whether a text, or the list of contexts, is as long as it may be: the rest was left out.
+        """
+        most, contexts = self.settings.max_chars, record.contexts or ()
+        if len(contexts) >= self.settings.max_contexts or len(record.question) >= most:
+            return True
+        return len(record.answer or "") >= most or any([len(one.text) >= most for one in contexts])
 
     def _leave(self, capture: Capture, outcome: str) -> None:
         """
@@ -482,6 +518,10 @@ def _callable(name: str, value: Any) -> Any:
     if value is not None and not callable(value):
         raise TypeError(f"{name} is {type(value).__name__}: expected a function")
     return value
+
+
+def _left(ends: float | None) -> float | None:
+    return None if ends is None else max(0.0, ends - time.monotonic())
 
 
 def _instant(unix_ns: int) -> datetime:

@@ -4,13 +4,14 @@ What a user gets to see of one request.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol, runtime_checkable
 
-from rageval_trace.models import EvalRecord, MetricResult
+from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
 
-__all__ = ["LiveResult"]
+__all__ = ["LiveResult", "ResultSink"]
 
 _WIDTH = 160
 _DOUBTFUL = 0.5
@@ -38,6 +39,11 @@ class LiveResult:
         ended_at: When it ended, in UTC.
         sample_rate: The probability with which this request was taken.
         breached: The metrics past their thresholds.
+        selection: `random` when the sample took it, `rule` when only a rule did.
+        thresholds: Value by metric name, as they stood.
+        evaluator_version: `scoring-<version>+<8 hex of the configuration>`; empty when the request was not scored.
+        config: How it was scored, with which the same scores can be computed again; None when it was not scored.
+        truncated: A text or the list of contexts reached the limit of what is kept of a request.
     """
 
     record: EvalRecord
@@ -55,6 +61,11 @@ class LiveResult:
     span_id: str | None = None
     sample_rate: float = 1.0
     breached: tuple[str, ...] = ()
+    selection: str = "random"
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    evaluator_version: str = ""
+    config: EvalConfig | None = None
+    truncated: bool = False
 
     @property
     def scores(self) -> Mapping[str, float]:
@@ -103,3 +114,35 @@ def _line(text: str) -> str:
     flat = " ".join(text.split())
     indent = "  " if text.startswith("  ") else ""
     return indent + (flat if len(flat) <= _WIDTH else flat[: _WIDTH - 3] + "...")
+
+
+@runtime_checkable
+class ResultSink(Protocol):
+    """
+    Take results as `on_result`, and be flushed and closed with the monitor that gives them.
+    """
+
+    def join(self, redact: Callable[[str], str] | None) -> Callable[[LiveResult], object]:
+        """
+        Return what a monitor calls with each result; its *redact* runs on every text before the sink's own.
+        """
+        ...
+
+    def leave(self, timeout: float | None) -> bool:
+        """
+        Be told that a monitor which joined is closed; the last one closes the sink.
+        """
+        ...
+
+    def flush(self, timeout: float | None) -> bool:
+        """
+        Wait for what was taken; False when *timeout* seconds were not enough.
+        """
+        ...
+
+    @property
+    def stats(self) -> Mapping[str, int]:
+        """
+        Return counts of what became of the results.
+        """
+        ...

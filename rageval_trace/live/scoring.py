@@ -101,7 +101,8 @@ class Scorer:
         self.metrics = base.select([*names, *[one.metric for one in self.thresholds]])
         self.version = evaluator_version(self.config)
         # A judge of whole records is no judge for the config; its name and version count all the same.
-        self.judge_version = evaluator_version(replace(self.config, judge=cast("Judge | None", self.judge)))
+        self._judge_config = replace(self.config, judge=cast("Judge | None", self.judge))
+        self.judge_version = evaluator_version(self._judge_config)
 
     def formulas(self, record: EvalRecord, deadline_s: float) -> Scored:
         """
@@ -134,6 +135,18 @@ class Scorer:
         Return the judge's name; None without one.
         """
         return None if self.judge is None else judge_name(self.judge)
+
+    def version_of(self, scored: Scored) -> str:
+        """
+        Return the evaluator version of what the formulas, or the judge, said.
+        """
+        return self.version if scored.keyless else self.judge_version
+
+    def config_of(self, scored: Scored) -> EvalConfig:
+        """
+        Return the config by which it was said.
+        """
+        return self.config if scored.keyless else self._judge_config
 
     def _wanted(self, record: EvalRecord) -> tuple[Metric, ...]:
         return live_metrics(record, self.metrics)

@@ -10,13 +10,17 @@ import time
 import weakref
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from rageval_trace.live.forks import renew_after_fork
 
-__all__ = ["Job", "Worker", "settle_at_exit"]
+__all__ = ["JUDGE_STAGE", "SINK_STAGE", "Job", "Worker", "settle_at_exit"]
 
 Job: TypeAlias = Callable[[], None]
+# Workers are drained in this order, since those before hand on to those behind.
+SCORE_STAGE: Final = 0
+JUDGE_STAGE: Final = 1
+SINK_STAGE: Final = 2
 _Queue: TypeAlias = "SimpleQueue[tuple[Job, Job] | None]"
 
 
@@ -48,9 +52,11 @@ class Worker:
     Args:
         size: Jobs that may wait or run; at least 1.
         timeout_s: How long the end of the process waits, in seconds.
+        stage: Its turn when the process ends; later ones are fed by earlier ones.
     """
 
-    def __init__(self, *, size: int, timeout_s: float) -> None:
+    def __init__(self, *, size: int, timeout_s: float, stage: int = SCORE_STAGE) -> None:
+        self.stage = stage
         self._size = size
         self._timeout_s = timeout_s
         self._lock = threading.RLock()
@@ -176,7 +182,13 @@ def _drain_all() -> None:
     began = time.monotonic()
     for owner in list(_before_draining):
         owner.settle()
-    for worker in list(_workers):
+    for stage in (SCORE_STAGE, JUDGE_STAGE, SINK_STAGE):
+        _drain(stage, began)
+
+
+def _drain(stage: int, began: float) -> None:
+    # Listed when the stage has come, for the last jobs of an earlier one may only now have made a worker.
+    for worker in [one for one in list(_workers) if one.stage == stage]:
         worker.close(max(0.0, worker._timeout_s - (time.monotonic() - began)))  # noqa: SLF001 - same module
 
 
