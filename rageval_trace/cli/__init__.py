@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rageval_trace._version import __version__
-from rageval_trace.cli import calibrate, compare, golden, judge_agreement, metrics, options, run, show
+from rageval_trace.cli import calibrate, compare, demo, golden, judge_agreement, metrics, options, run, show
 from rageval_trace.errors import RagEvalError
 
 __all__ = ["COMMANDS", "Command", "main"]
@@ -60,7 +60,7 @@ class Command(Protocol):
         ...
 
 
-COMMANDS: tuple[Command, ...] = (run, compare, calibrate, show, golden, metrics, judge_agreement)
+COMMANDS: tuple[Command, ...] = (run, demo, compare, calibrate, show, golden, metrics, judge_agreement)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
