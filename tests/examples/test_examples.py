@@ -10,11 +10,13 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 # What each program needs beyond the core, and a line that it must print.
 SHOWN = {
+    "langchain_judge.py": (("langchain_core",), "1 of 2 claims unsupported"),
     "langchain_quickstart.py": (
         ("langchain_core", "opentelemetry.sdk"),
         "unsupported: Shipping back is free of charge.",
     ),
     "offline_scorecard.py": ((), "invented: no context says 'Express delivery is free for members.'"),
+    "own_judge.py": ((), "groundedness 0.5 by verbatim: 1 of 2 claims unsupported"),
 }
 
 
