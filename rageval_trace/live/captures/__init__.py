@@ -1,0 +1,3 @@
+"""
+Evaluations kept on disk, one a line: written while requests run, read by a person afterwards.
+"""
