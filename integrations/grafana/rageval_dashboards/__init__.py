@@ -1,0 +1,3 @@
+"""
+The Grafana dashboards as code: `python integrations/grafana/generate.py` writes them.
+"""
