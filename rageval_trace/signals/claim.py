@@ -25,6 +25,7 @@ from rageval_trace.text import tokenize
 __all__ = ["ClaimSignals", "Findings", "Reader", "damped"]
 
 _MOST = 6
+_MOST_TIMES = 50
 _DIGIT_OR_HOUR = re.compile(r"\d|\b(?:noon|midnight)\b", re.IGNORECASE)
 
 
@@ -162,7 +163,7 @@ class Reader:
         """
         if not _DIGIT_OR_HOUR.search(text):
             return [], []
-        times = clock_times(text)
+        times = clock_times(text)[:_MOST_TIMES]
         missing = missing_numbers(text, times, self.numbers, self._asked_numbers)
         return missing_times(times, self.texts) if times else [], missing
 

@@ -77,6 +77,8 @@ class Background:
         return acronym in self._initials
 
 
+# More missing names than this add nothing to a claim's risk.
+_MOST = 20
 _NOT_CAPITAL = re.compile(rf"[^{_UPPER}]+")
 _SMALL = frozenset("of the and for in on to a an de la".split())
 
@@ -140,7 +142,7 @@ def missing_names(
             missing.setdefault(name.token, name)
     if not missing or (len(tokens) > 4 and count > 0.6 * (len(tokens) - 1)) or len(_GERMAN.intersection(tokens)) > 1:
         return []
-    return [name for name in missing.values() if not _known_otherwise(name, names, background)]
+    return [name for name in list(missing.values())[:_MOST] if not _known_otherwise(name, names, background)]
 
 
 def _known_otherwise(name: Name, names: Sequence[Name], background: Background) -> bool:

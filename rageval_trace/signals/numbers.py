@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 __all__ = ["ClockTime", "Figure", "NumberBook", "clock_times", "missing_numbers", "missing_times", "number_forms"]
@@ -30,6 +31,7 @@ _NUMERAL = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)(st|nd|rd|th|s|k|m|bn|am|pm)?")
 _NUMBER_TOKEN = re.compile(rf"([0-9][^ ]*)(?: ({'|'.join(_SCALES)})(?= ))?")
 # How many tokens to either side of a number speak of it.
 _REACH = 8
+_LOOKED_AT = 300
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -73,6 +75,8 @@ class NumberBook:
     def __init__(self, texts: Iterable[Sequence[str]]) -> None:
         self._text = f" {' | '.join([' '.join(tokens) for tokens in texts])} "
         self._given: frozenset[str] | None = None
+        self._tokens: list[str] | None = None
+        self._places: list[int] = []
 
     def has(self, token: str, following: str = "") -> bool:
         """
@@ -107,13 +111,15 @@ class NumberBook:
         """
         Return up to three given numbers that stand within eight tokens of the most of these words, best first.
         """
-        tokens = self._text.split()
+        if self._tokens is None:
+            self._tokens = self._text.split()
+            self._places = [at for at, token in enumerate(self._tokens) if "0" <= token[0] <= "9"][:_LOOKED_AT]
+        tokens = self._tokens
         scored: dict[str, int] = {}
-        for at, token in enumerate(tokens):
-            if "0" <= token[0] <= "9":
-                score = len(set(tokens[max(0, at - _REACH) : at + _REACH + 1]).intersection(words))
-                if score > scored.get(token, 0):
-                    scored[token] = score
+        for at in self._places:
+            score = len(set(tokens[max(0, at - _REACH) : at + _REACH + 1]).intersection(words))
+            if score > scored.get(tokens[at], 0):
+                scored[tokens[at]] = score
         return sorted(scored, key=lambda token: -scored[token])[:3]
 
 
@@ -208,6 +214,8 @@ def _converted(value: float, before: Iterable[float]) -> bool:
     return False
 
 
+# More numbers or times than this in one sentence are data, and the rest of them go unread.
+_MOST = 50
 _LIST_MARK = re.compile(r"\(?\d{1,2}[.)](?=\s)")
 _NEXT_MARK = re.compile(r"(?<=\s)\d{1,2}\.$")
 _DECADE = re.compile(r"\d0s")
@@ -236,7 +244,7 @@ def _figures(text: str, times: Sequence[ClockTime]) -> list[Figure]:
         last = following.start() if following else last
     return [
         Figure(match[0], *match.span())
-        for match in _IN_TEXT.finditer(text, first, last)
+        for match in islice(_IN_TEXT.finditer(text, first, last), _MOST)
         if not text[match.start() - 1 : match.start()].isalnum()
         and not any([start <= match.start() < end for _, start, end, _ in times])
         and not _DECADE.fullmatch(match[0])

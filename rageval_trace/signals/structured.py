@@ -18,6 +18,7 @@ __all__ = ["Fact", "read_facts"]
 
 _MAX_FACTS = 500
 _MAX_VALUE = 120
+_MAX_LINE = 300
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
 _LINE = re.compile(
@@ -159,7 +160,7 @@ def _lines(text: str) -> Iterator[tuple[tuple[str, ...], object]]:
     lines = [line for line in text.splitlines() if line.strip()]
     found: list[tuple[tuple[str, ...], object]] = []
     for line in lines:
-        match = _LINE.fullmatch(line)
+        match = _LINE.fullmatch(line) if len(line) <= _MAX_LINE else None
         if match:
             value = match[2].strip().strip("\"'")
             if len(value) <= _MAX_VALUE:

@@ -9,6 +9,7 @@ import math
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -45,17 +46,17 @@ def risk(contexts: tuple[str, ...], answer: str, question: str = "") -> float:
 @pytest.mark.parametrize(
     ("contexts", "answer", "expected"),
     [
-        (NILE, "The Nile is about 6,650 km long.", 0.099606900578),
-        (NILE, "The Nile is about 12,000 km long.", 0.911292112678),
-        (NILE, "The Nile flows through Spain. Eleven countries share its basin.", 0.413500297310),
+        (NILE, "The Nile is about 6,650 km long.", 0.099463495892),
+        (NILE, "The Nile is about 12,000 km long.", 0.910903395975),
+        (NILE, "The Nile flows through Spain. Eleven countries share its basin.", 0.413517137406),
         (
             NILE,
             "Here is what I found:\n- The Nile flows north.\n- Penguins dance on its banks every winter.",
-            0.573503722033,
+            0.573658116787,
         ),
-        (CAFE, "The Blue Door has outdoor seating and live music. It opens at 9 am.", 0.936473566007),
-        (CAFE, "The Blue Door has free WiFi, and the cake is great.", 0.099606900578),
-        ((), "The Nile is long.", 0.803524265053),
+        (CAFE, "The Blue Door has outdoor seating and live music. It opens at 9 am.", 0.936364837786),
+        (CAFE, "The Blue Door has free WiFi, and the cake is great.", 0.099463495892),
+        ((), "The Nile is long.", 0.803258634796),
     ],
 )
 def test_golden_values(contexts: tuple[str, ...], answer: str, expected: float) -> None:
@@ -239,3 +240,30 @@ def test_the_hash_seed_changes_nothing() -> None:
         for seed in ("0", "1", "42")
     }
     assert 1 == len(outputs)
+
+
+LONG = 60_000
+
+
+@pytest.mark.parametrize(
+    ("contexts", "answer"),
+    [
+        (["words"], "document not " * (LONG // 13)),
+        (["words"], "passage " + " " * LONG + "2 tells."),
+        (["a: 1\nb: 2\nc:" + " " * LONG + "x\nd: 4"], "It is 4."),
+        (["key: yes\n" * (LONG // 9)], "no key " * (LONG // 7)),
+        (["12 " * (LONG // 3)], "13 " * (LONG // 3)),
+        (["12 " * (LONG // 3)], "There are 13 of them. " * (LONG // 22)),
+        (["x"], "the Ab and " * (LONG // 11)),
+        (["x"], "at 5 pm and " * (LONG // 12)),
+        (["World Health Organization " * (LONG // 26)], "the WXO said it. " * (LONG // 17)),
+        (["[" * LONG], "[" * LONG + "a b"),
+        (["\u6c34" * LONG], "\u706b" * LONG),
+        (["hours Monday: 9:0-17:0\nhours Tuesday: 9:0-17:0\nx: 1"], "Monday to Tuesday 9 am - 6 pm, " * (LONG // 31)),
+    ],
+)  # fmt: skip
+def test_hostile_text_takes_no_long_time(contexts: list[str], answer: str) -> None:
+    """Text made to be slow is scored in time that grows with its length alone."""
+    started = time.process_time()
+    hallucination_risk(EvalRecord("q", contexts, answer))
+    assert time.process_time() - started < 8
