@@ -174,12 +174,7 @@ def _question_in(fields: Mapping[str, Any]) -> str | None:
         if found:
             return found
     for key in ("messages", "chat_history"):
-        messages = fields.get(key)
-        found = None
-        if isinstance(messages, (list, tuple)):
-            found = _last_human(messages)
-        elif messages is not None:
-            found = message_text(messages) or (messages if isinstance(messages, str) else None)
+        found = _question_under(fields.get(key))
         if found:
             return found
     texts = [text for text in fields.values() if isinstance(text, str)]
@@ -319,11 +314,11 @@ def context_of(document: Any, reader: DocumentReader, score: Any = None) -> Cont
     """
     if isinstance(document, tuple) and len(document) == 2 and not isinstance(document[0], str):
         return context_of(document[0], reader, document[1])
-    text = getattr(document, "page_content", None)
+    text = _attribute(document, "page_content")
     if isinstance(text, str):
-        metadata = getattr(document, "metadata", None)
+        metadata = _attribute(document, "metadata")
         plain = metadata if isinstance(metadata, Mapping) else {}
-        return reader.context(text, plain, id=getattr(document, "id", None), score=score)
+        return reader.context(text, plain, id=_attribute(document, "id"), score=score)
     reader.coerced()
     if isinstance(document, Context):
         return document
@@ -333,6 +328,16 @@ def context_of(document: Any, reader: DocumentReader, score: Any = None) -> Cont
         return _context_of_mapping(document, reader, score)
     text = message_text(document)
     return None if text is None else reader.context(text, {}, score=score)
+
+
+def _attribute(value: Any, name: str) -> Any:
+    """
+    Return an attribute of an object that may be of any kind; None when it has none, or raises.
+    """
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
 
 
 def _context_of_mapping(document: Mapping[str, Any], reader: DocumentReader, score: Any) -> Context | None:

@@ -72,14 +72,11 @@ class RagEvalHandler(BaseCallbackHandler):
     # Run on the event loop itself: a hop to the executor costs fifteen times the callback.
     run_inline = True
     raise_error = False
-    # Plain attributes where the base has properties; tools are asked for under `ignore_agent`.
-    ignore_retry = True
-    ignore_custom_event = True
-    ignore_chain = False
-    ignore_retriever = False
-    ignore_agent = False
-    ignore_llm = False
-    ignore_chat_model = False
+    if not TYPE_CHECKING:
+        # Plain attributes where the base has properties, which cost more to read, at every event and token, than an
+        # event costs to pass over. Tools are asked for under `ignore_agent`.
+        ignore_retry = ignore_custom_event = True
+        ignore_chain = ignore_retriever = ignore_agent = ignore_llm = ignore_chat_model = False
 
     def __init__(
         self,
@@ -136,8 +133,8 @@ class RagEvalHandler(BaseCallbackHandler):
         """
         Follow no request from now on; LangChain then passes this handler over.
         """
-        self.ignore_chain = self.ignore_retriever = self.ignore_agent = True
-        self.ignore_llm = self.ignore_chat_model = True
+        names = ("ignore_chain", "ignore_retriever", "ignore_agent", "ignore_llm", "ignore_chat_model")
+        self.__dict__.update(dict.fromkeys(names, True))
 
     def attach_automatically(self) -> None:
         """

@@ -165,6 +165,18 @@ def test_hostile_values_change_nothing(odd: str, handler: Any, results: list[Any
     assert 1 == len(results)
 
 
+def test_hostile_documents_cost_only_themselves(handler: Any, results: list[Any]) -> None:
+    """
+    The documents beside them are kept.
+    """
+    chain = parts.Docs(docs=[Hostile(), parts.TOWER]) | RunnableLambda(lambda found: parts.GOOD)
+
+    chain.invoke(parts.QUESTION, {"callbacks": [handler]})
+
+    assert ["tower"] == [context.id for context in results[0].record.contexts]
+    assert 0 == handler.stats.get("internal_errors", 0)
+
+
 def test_numpy_inputs_change_nothing(handler: Any, results: list[Any]) -> None:
     """
     Comparing an array gives an array, whose truth is an error.
