@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
-from rageval_trace.errors import RagEvalError
+from rageval_trace.cli.files import write_whole
+from rageval_trace.cli.screen import print_report
 from rageval_trace.reports import Scorecard
 
 __all__ = ["show_report", "write_text"]
@@ -26,18 +26,15 @@ def show_report(card: Scorecard, args: argparse.Namespace) -> None:
     if args.json:
         sys.stdout.write(card.to_json())
     else:
-        print(card.format_text())
+        print_report(card.format_text())
 
 
 def write_text(path: str, text: str) -> None:
     """
-    Write a file, saying on standard error that it was.
+    Write a file whole or not at all, saying on standard error that it was.
 
     Raises:
         RagEvalError: naming the path, if it cannot be written.
     """
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RagEvalError(f"cannot write {path}: {error.strerror or type(error).__name__}") from error
+    write_whole(path, [text])
     print(f"wrote {path}", file=sys.stderr)
