@@ -63,6 +63,9 @@ class Capture:
         response: `response_id`, `request_model`, `provider_name`, `conversation_id`, as far as captured.
         sample_rate: The probability with which it was taken.
         seen: Requests that this stands for: more than one when several ran under one id.
+        tags: What the application labelled it with.
+        selection: `random`, `rule`, or `undecided` while a rule on a score may still take it.
+        timed: The times are the request's own; not those of a record that was handed in later.
     """
 
     record: EvalRecord
@@ -78,6 +81,9 @@ class Capture:
     response: Mapping[str, str] | None = None
     sample_rate: float = 1.0
     seen: int = 1
+    tags: tuple[str, ...] = ()
+    selection: str = "random"
+    timed: bool = True
 
     @property
     def chars(self) -> int:
@@ -152,6 +158,7 @@ def build(request: Request, status: str, limits: Limits, *, sample_rate: float =
         response=request.response,
         sample_rate=sample_rate,
         seen=request.starts,
+        tags=request.tags,
     )
 
 

@@ -16,7 +16,10 @@ from opentelemetry import trace
 from rageval_trace.judges.base import Judge, RecordJudge
 from rageval_trace.judges.observe import JudgeEvent, ModelCall, observing
 from rageval_trace.live.capture import Capture
+from rageval_trace.live.late import LateFacts, bounded
+from rageval_trace.live.past import Past
 from rageval_trace.live.result import LiveResult, ResultSink
+from rageval_trace.live.rules import Selection, unscored
 from rageval_trace.live.sampling import Sampler
 from rageval_trace.live.scoring import Scored, Scorer
 from rageval_trace.live.settings import UNSET, Settings, Unset, given, switched_off
@@ -46,16 +49,10 @@ OUTCOMES: Final = (
     "evicted",
     "not_rag",
 )
-_UNSCORED: Final = {
-    "error": "request_error",
-    "evicted": "evicted",
-    "retrieval_only": "not_rag",
-    "answer_only": "not_rag",
-}
-_MAX_PIPELINES: Final = 50
+_NOT_RAG: Final = ("retrieval_only", "answer_only")
 
 
-class Monitor:
+class Monitor(LateFacts):
     """
     Score requests that ended, and send what came out to OpenTelemetry.
 
@@ -113,7 +110,8 @@ class Monitor:
         )
         self.last: LiveResult | None = None
         self.tally = Tally()
-        self.sampler = Sampler(self.settings.sample_rate)
+        self._past = Past(self.settings.max_finished)
+        self._feedback_names: set[str] = set()
         self._judge_sampler = Sampler(self.settings.judge_sample_rate)
         self._scorer = Scorer(
             metrics=given(metrics, None),
@@ -122,6 +120,8 @@ class Monitor:
             thresholds=given(thresholds, None),
         )
         self._redact = _callable("redact", given(redact, None))
+        self._selection = Selection(self.settings, self._scorer)
+        self.sampler = self._selection.sampler
         self._on_result = _callable("on_result", given(on_result, None))
         self._sink: ResultSink | None = None
         if isinstance(self._on_result, ResultSink):
@@ -172,7 +172,12 @@ class Monitor:
             return
         try:
             self._greet()
-            outcome = self._unscored(capture)
+            placed = self._selection.placed(capture) if self._selection.rules else capture
+            if placed is None:
+                self.skip(capture.anchor, seen=capture.seen, rag=capture.status not in _NOT_RAG)
+                return
+            capture = placed
+            outcome = unscored(capture, self.settings)
             if outcome is not None:
                 self._leave(capture, outcome)
             elif self._fits_inline(capture):
@@ -233,16 +238,6 @@ class Monitor:
                 done &= step(worker, _left(ends))
         return done
 
-    def _unscored(self, capture: Capture) -> str | None:
-        """
-        Return the outcome of a request that is not to be scored.
-        """
-        status = capture.status
-        if status == "ok" or (status == "partial" and self.settings.score_partial):
-            answer = capture.record.answer
-            return None if answer is not None and answer.strip() else "incomplete"
-        return _UNSCORED.get(status, "incomplete")
-
     def _fits_inline(self, capture: Capture) -> bool:
         mode = self.settings.mode
         return mode == "inline" or (mode == "auto" and capture.chars <= self.settings.inline_chars)
@@ -282,15 +277,26 @@ class Monitor:
         return Worker(size=self.settings.queue_size, timeout_s=self.settings.shutdown_timeout_s, stage=stage)
 
     def _score(self, capture: Capture) -> None:
+        if self._selection.rules.metrics:
+            decided = self._selection.decided(capture)
+            if decided is None:
+                self.skip(capture.anchor, seen=capture.seen)
+                return
+            capture = decided
         target = capture.anchor.target
         trace_id = None if target is None else target.trace_id
         scored = self._scorer.formulas(capture.record, self.settings.deadline_s)
-        span = self._emit(capture, scored, capture.sample_rate)
+        span = self._emit(capture, scored, capture.sample_rate, capture.selection)
+        self._remember(capture, span, self._pipeline(capture.pipeline))
         self._count(scored.outcome, capture.pipeline, capture.anchor)
         self._count_answer(capture, scored.abstained)
-        self._tell(self._result(capture, scored, span, capture.sample_rate))
+        self._tell(self._result(capture, scored, span, capture.sample_rate, capture.selection))
         if self._scorer.judge is not None:
             self._consider_judge(capture, trace_id, breached=bool(scored.verdict.breached))
+
+    def _report(self, capture: Capture, scored: Scored) -> None:
+        span = self._emit(capture, scored, capture.sample_rate, capture.selection)
+        self._tell(self._result(capture, scored, span, capture.sample_rate, capture.selection))
 
     def _consider_judge(self, capture: Capture, trace_id: int | None, *, breached: bool) -> None:
         """
@@ -298,10 +304,12 @@ class Monitor:
 
         A breach inside the sample counts as random, so that the sample's mean stays a fair one.
         """
+        # A breach is asked about wherever it is scored, whichever of the two asks.
+        rate = capture.sample_rate if breached else min(capture.sample_rate, self._judge_sampler.rate)
         if self._judge_sampler.keeps(trace_id, capture.run_id):
-            rate, selection = min(capture.sample_rate, self._judge_sampler.rate), "random"
+            selection = capture.selection
         elif breached:
-            rate, selection = 1.0, "rule"
+            selection = "rule"
         else:
             return
         if not self._put(self._judge_workers(), lambda: self._ask_judge(capture, rate, selection), self._drop_judge):
@@ -378,8 +386,8 @@ class Monitor:
             request_model=response.get("request_model"),
             provider_name=response.get("provider_name"),
             conversation_id=response.get("conversation_id"),
-            started_ns=capture.started_ns,
-            ended_ns=capture.ended_ns,
+            started_ns=capture.started_ns if capture.timed else 0,
+            ended_ns=capture.ended_ns if capture.timed else 0,
             retrievals=capture.retrievals,
             duration_s=scored.duration_s,
             error_type=scored.error_type,
@@ -433,7 +441,7 @@ class Monitor:
         self._count(outcome, capture.pipeline, capture.anchor, capture.seen)
         if capture.status == "ok" and outcome == "incomplete":
             self._count_answer(capture, abstained=None)
-        self._tell(self._result(capture, None, None, capture.sample_rate))
+        self._tell(self._result(capture, None, None, capture.sample_rate, capture.selection))
 
     def _tell(self, result: LiveResult) -> None:
         self.last = result
@@ -466,11 +474,7 @@ class Monitor:
         """
         if name is None:
             return self.settings.pipeline
-        if name not in self._pipelines:
-            if len(self._pipelines) >= _MAX_PIPELINES:
-                return "other"
-            self._pipelines.add(name)
-        return name
+        return bounded(name, self._pipelines)
 
     def _greet(self) -> None:
         """

@@ -136,6 +136,7 @@ class Request:
         citations: What a model or an answer's own field cites.
         overrides: What the user said about this request, by name.
         retrievals: What was retrieved, in the order in which it ended.
+        tags: What the application labelled it with.
         ended: As many items as runs have ended.
         searched: A retriever ran, whether or not the request is sampled.
         left: Another handler follows the request.
@@ -164,6 +165,7 @@ class Request:
         "started_monotonic",
         "started_ns",
         "starts",
+        "tags",
         "token",
         "tombstone",
         "unit",
@@ -186,6 +188,7 @@ class Request:
         self.explicit_answer: str | None = None
         self.citations: Sequence[Citation] = ()
         self.overrides: dict[str, Any] = {}
+        self.tags: tuple[str, ...] = ()
         self.retrievals: list[Retrieval] = []
         self.response: dict[str, str] = {}
         self.ended: list[None] = []
@@ -202,7 +205,7 @@ class Request:
         """
         if self.sampled is None:
             target = self.anchor.target
-            self._decide(sampler.keeps(None if target is None else target.trace_id, self.id))
+            self._decide(sampler.takes(target, self.id))
         return bool(self.sampled)
 
     @property

@@ -115,6 +115,27 @@ class Scorer:
         judge = "lexical" if any(result.judge == "lexical" for result in results.values()) else "none"
         return self._scored(results, judge, began)
 
+    def cheap(self, record: EvalRecord, names: Iterable[str], deadline_s: float) -> Mapping[str, MetricResult]:
+        """
+        Compute these metrics alone, by the formulas.
+        """
+        deadline = time.monotonic() + deadline_s
+        return evaluate_record(record, self.config, metrics=names, deadline=deadline).results
+
+    def late(self, record: EvalRecord, labels: Iterable[str], deadline_s: float) -> Scored | None:
+        """
+        Compute the chosen metrics that need one of *labels*; None when none does.
+        """
+        began = time.perf_counter()
+        wanted = [metric for metric in self._wanted(record) if not set(labels).isdisjoint(metric.needs)]
+        if not wanted:
+            return None
+        deadline = time.monotonic() + deadline_s
+        results = evaluate_record(record, self.config, metrics=wanted, deadline=deadline).results
+        return self._scored(
+            results, "lexical" if any(x.judge == "lexical" for x in results.values()) else "none", began
+        )
+
     def ask_judge(self, record: EvalRecord, deadline_s: float) -> list[Scored]:
         """
         Ask the judge, and return its answers; apart from them, those in which a fallback answered for it.

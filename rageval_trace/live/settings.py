@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -83,6 +84,10 @@ class Settings:
         deadline_s: Time one request's formulas may take, in seconds; looked at between metrics.
         judge_deadline_s: The same for an LLM judge.
         score_partial: Score streams that were closed before their end, too.
+        always: Rules that take a request whatever the sample says: `error`, `empty_retrieval`, `tag:NAME`,
+            `METRIC<VALUE` or `METRIC>VALUE`. With any rule, every request is captured, for only its end tells.
+        only_sampled: Score nothing of a trace that is not sampled itself.
+        max_finished: Scored requests remembered for feedback and late ground truth; at least 1.
 
     Raises:
         ValueError: if a value is out of its range, naming what is accepted.
@@ -112,8 +117,13 @@ class Settings:
     deadline_s: float = 5.0
     judge_deadline_s: float = 60.0
     score_partial: bool = False
+    always: tuple[str, ...] = ()
+    only_sampled: bool = False
+    max_finished: int = 1000
 
     def __post_init__(self) -> None:
+        if not isinstance(self.always, str):
+            object.__setattr__(self, "always", tuple(self.always))
         object.__setattr__(self, "events", frozenset(self.events))
         for name, (accepts, accepted) in _RANGES.items():
             value = getattr(self, name)
@@ -169,6 +179,18 @@ def _one_of(*words: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and value in words
 
 
+SIMPLE_RULES: Final = ("error", "empty_retrieval")
+RULE: Final = (
+    r"(?P<word>error|empty_retrieval)|tag:(?P<tag>\S.*)"
+    r"|(?P<metric>[a-z_]\w*)\s*(?P<sign>[<>])\s*(?P<value>\d*\.?\d+)"
+)
+_ACCEPTED_RULES: Final = "any of error, empty_retrieval, tag:NAME, METRIC<VALUE, METRIC>VALUE"
+
+
+def _are_rules(value: Any) -> bool:
+    return isinstance(value, tuple) and all([isinstance(x, str) and re.fullmatch(RULE, x.strip()) for x in value])
+
+
 _RATE = (_within(0, 1), "a number in [0, 1]")
 _SECONDS = (_within(0, math.inf), "a number of seconds, at least 0")
 _COUNT = (_at_least_one, "a whole number of at least 1")
@@ -193,6 +215,9 @@ _RANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "deadline_s": _SECONDS,
     "judge_deadline_s": _SECONDS,
     "score_partial": _FLAG,
+    "always": (_are_rules, _ACCEPTED_RULES),
+    "only_sampled": _FLAG,
+    "max_finished": _COUNT,
 }
 
 
@@ -251,6 +276,10 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple([part.strip() for part in text.split(",") if part.strip()])
+
+
 def _events(text: str) -> frozenset[str]:
     names = [name.strip().lower() for name in text.split(",") if name.strip()]
     return frozenset() if names == ["none"] else frozenset(names)
@@ -300,6 +329,8 @@ VARIABLES: Final[tuple[Variable, ...]] = (
     _variable("RAGEVAL_TRACE_RUN_TTL", "run_ttl_s", float),
     _variable("RAGEVAL_TRACE_MAX_CONTEXTS", "max_contexts", _whole),
     _variable("RAGEVAL_TRACE_MAX_CHARS", "max_chars", _whole),
+    _variable("RAGEVAL_TRACE_ALWAYS", "always", _listed, f"a list of {_ACCEPTED_RULES}"),
+    _variable("RAGEVAL_TRACE_ONLY_SAMPLED", "only_sampled", _flag, _SWITCH),
     Variable(CAPTURE_VARIABLE, "capture_spans", _capture, _CAPTURE_WORDS),
     _variable("OPENINFERENCE_HIDE_INPUTS", "hide_inputs", _flag, _SWITCH),
     _variable("OPENINFERENCE_HIDE_OUTPUTS", "hide_outputs", _flag, _SWITCH),

@@ -107,6 +107,22 @@ class Emitter:
             return None
         return self._try("an evaluation not sent", self._emit, evaluation, anchor)
 
+    def feedback(self, evaluation: Evaluation, anchor: Anchor) -> SpanContext | None:
+        """
+        Send what a person said of a request: a span and an event like any evaluation's, and a count of its own.
+        """
+        return self._try("feedback not sent", self._feedback, evaluation, anchor)
+
+    def _feedback(self, evaluation: Evaluation, anchor: Anchor) -> SpanContext | None:
+        found = sort_results(evaluation)
+        own = self._try("no feedback span", self._trace, evaluation, found, anchor)
+        target = anchor.target or own
+        if self._metrics.on:
+            self._try("feedback not counted", self._instruments.feedback_given, evaluation, _context(target))
+        if _sampled(target) and self._log_events and self._logs.on:
+            self._try("no log event of feedback", self._log, evaluation, found, target)
+        return own
+
     def count_request(self, outcome: str, pipeline: str, anchor: Anchor | None = None) -> None:
         """
         Count one request that was seen, by what became of it (`names.OUTCOMES`).

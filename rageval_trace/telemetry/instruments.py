@@ -42,6 +42,7 @@ class Instruments:
         self._judge_duration = made[names.METRIC_JUDGE_DURATION]
         self._judge_tokens = made[names.METRIC_JUDGE_TOKENS]
         self._judge_escalations = made[names.METRIC_JUDGE_ESCALATIONS]
+        self._feedback = made[names.METRIC_FEEDBACK]
         self._sets: dict[tuple[Any, ...], dict[str, str]] = {}
 
     def record(self, evaluation: Evaluation, found: Sorted, context: Context) -> None:
@@ -97,6 +98,16 @@ class Instruments:
         Count one request that a cascade handed on.
         """
         self._judge_escalations.add(1, self._set(names.PIPELINE, pipeline), context)
+
+    def feedback_given(self, evaluation: Evaluation, context: Context) -> None:
+        """
+        Count what a person said of one request, by name and, for a yes or no, by which.
+        """
+        for name in evaluation.results:
+            label = evaluation.labels.get(name)
+            about = () if label is None else (names.EVALUATION_SCORE_LABEL, label)
+            pairs = (names.EVALUATION_NAME, name, *about, names.PIPELINE, evaluation.pipeline)
+            self._feedback.add(1, self._set(*pairs), context)
 
     def _score_set(self, evaluation: Evaluation, name: str) -> dict[str, str]:
         judge, label = evaluation.results[name].judge, evaluation.labels.get(name)

@@ -227,11 +227,15 @@ INSTRUMENTS: Final = (
     Instrument(
         METRIC_JUDGE_TOKENS, "counter", "{token}", "Tokens that LLM judges used.", (JUDGE, TOKEN_TYPE, PIPELINE)
     ),
+    Instrument(
+        METRIC_FEEDBACK,
+        "counter",
+        "{feedback}",
+        "Feedback of people on answers.",
+        (EVALUATION_NAME, EVALUATION_SCORE_LABEL, PIPELINE),
+    ),
     Instrument(METRIC_JUDGE_ESCALATIONS, "counter", "{request}", "Requests handed on to an LLM judge.", (PIPELINE,)),
 )
 
 # Declared for parts that are not emitted from here.
-RESERVED: Final = (
-    Instrument(METRIC_FEEDBACK, "counter", "{feedback}", "Feedback of people on answers."),
-    Instrument(METRIC_GUARD_OUTCOME, "counter", "{request}", "What a guard decided on answers."),
-)
+RESERVED: Final = (Instrument(METRIC_GUARD_OUTCOME, "counter", "{request}", "What a guard decided on answers."),)

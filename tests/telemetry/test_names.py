@@ -69,9 +69,13 @@ METRICS = {
         [],
     ),
     "rageval.judge.escalations": ("counter", "{request}", {"rageval.pipeline"}, []),
+    "rageval.feedback": (
+        *("counter", "{feedback}"),
+        {"gen_ai.evaluation.name", "gen_ai.evaluation.score.label", "rageval.pipeline"},
+        [],
+    ),
 }
 RESERVED = {
-    "rageval.feedback": "{feedback}",
     "rageval.guard.outcome": "{request}",
 }
 

@@ -175,6 +175,24 @@ class RagEvalHandler(BaseCallbackHandler):
         """
         return self._monitor.close(timeout)
 
+    def feedback(self, request: str, name: str, value: float) -> bool:
+        """
+        Send what a person said of a request that was scored; see `Monitor.feedback`.
+        """
+        return self._monitor.feedback(request, name, value)
+
+    def ground_truth(
+        self,
+        request: str,
+        text: str | None = None,
+        *,
+        relevant_ids: Iterable[str] | Mapping[str, float] | None = None,
+    ) -> bool:
+        """
+        Score a request once more by what is known of the truth since; see `Monitor.ground_truth`.
+        """
+        return self._monitor.ground_truth(request, text, relevant_ids=relevant_ids)
+
     def take_contexts(self, run_id: UUID, documents: Any) -> bool:
         """
         Take the contexts of the request that a run belongs to; see `record_contexts`.

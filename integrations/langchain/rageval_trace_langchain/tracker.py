@@ -236,6 +236,7 @@ class Tracker:
     ) -> Run | None:
         request = Request(run_id, kind, Anchor.begin(), self._sampler, tags)
         request.unit = bool(tags) and UNIT_TAG in (tags or ())
+        request.tags = tuple(tags or ())
         if self._automatic and CLAIMS.holds(run_id):
             request.leave()
         if metadata and request.sampled is not False:

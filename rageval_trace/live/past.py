@@ -1,0 +1,99 @@
+"""
+Requests that have ended, remembered a while for what becomes known of them later.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import RLock
+from typing import Final
+
+from rageval_trace.live.capture import Capture
+from rageval_trace.live.forks import renew_after_fork
+from rageval_trace.telemetry.anchor import Anchor
+
+__all__ = ["Ended", "Past"]
+
+_MAX_CHARS: Final = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """
+    A scored request.
+
+    Args:
+        capture: As it was scored.
+        pipeline: Its name in telemetry.
+        trace_id: In lower-case hex; None without a trace.
+    """
+
+    capture: Capture
+    pipeline: str
+    trace_id: str | None
+
+    def anchor(self) -> Anchor:
+        """
+        Return an anchor at the span that was evaluated, which has ended.
+        """
+        anchor = Anchor()
+        anchor.found = self.capture.anchor.target
+        anchor.settled = True
+        return anchor
+
+
+class Past:
+    """
+    Remember the scored requests that ended last.
+
+    Args:
+        size: Requests remembered; at least 1. Fewer when their texts are long: four million characters in all.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """
+        Begin anew: the parent's requests are the parent's.
+        """
+        self._lock = RLock()
+        self._ended: OrderedDict[str, Ended] = OrderedDict()
+        self._by_trace: dict[str, str] = {}
+        self._chars = 0
+
+    def __len__(self) -> int:
+        return len(self._ended)
+
+    def add(self, ended: Ended) -> None:
+        """
+        Remember a request, and forget the oldest for it.
+        """
+        run_id = ended.capture.run_id
+        with self._lock:
+            self._drop(run_id)
+            self._ended[run_id] = ended
+            self._chars += ended.capture.chars
+            if ended.trace_id is not None:
+                self._by_trace[ended.trace_id] = run_id
+            while len(self._ended) > self._size or (self._chars > _MAX_CHARS and len(self._ended) > 1):
+                self._drop(next(iter(self._ended)))
+
+    def find(self, name: str) -> Ended | None:
+        """
+        Return the request with this run id or trace id; None when it is not remembered. Of several in one trace, the
+        newest.
+        """
+        with self._lock:
+            return self._ended.get(name) or self._ended.get(self._by_trace.get(name.lower(), ""))
+
+    def _drop(self, run_id: str) -> None:
+        ended = self._ended.pop(run_id, None)
+        if ended is None:
+            return
+        self._chars -= ended.capture.chars
+        if ended.trace_id is not None and self._by_trace.get(ended.trace_id) == run_id:
+            del self._by_trace[ended.trace_id]
