@@ -156,6 +156,14 @@ class RagEvalHandler(BaseCallbackHandler):
             self._modern.install()
         return self
 
+    def install_automatically(self) -> Self:
+        """
+        Listen like `install`, but leave the requests that begin while a handler is installed by hand to that one.
+        """
+        if self._monitor.enabled:
+            self._modern.install(automatic=True)
+        return self
+
     def uninstall(self) -> None:
         """
         Listen no more. Requests that are running are given up; streams still to be read are heard to their end.

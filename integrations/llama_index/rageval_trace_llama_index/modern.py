@@ -62,6 +62,7 @@ _CALLS: Final[Mapping[str, tuple[int, type]]] = {
 }
 
 _installed: set[int] = set()
+_by_hand: set[int] = set()
 
 
 def is_installed() -> bool:
@@ -84,16 +85,23 @@ class Modern:
         self._fault = monitor.fault
         self._tracker = tracker
         self._runs = tracker.runs
+        self._automatic = False
         self._kinds: dict[tuple[type, str], int] = {}
         self._spans = _Spans(self.enter, self.exit, self.drop)
         self._events = _Events(self.hear)
 
-    def install(self) -> None:
+    def install(self, *, automatic: bool = False) -> None:
         """
         Begin to listen; nothing when that was done before.
+
+        Args:
+            automatic: Begin no request while another handler is installed that is not.
         """
         if id(self) in _installed:
             return
+        self._automatic = automatic
+        if not automatic:
+            _by_hand.add(id(self))
         dispatcher = get_dispatcher()
         dispatcher.span_handlers = [*dispatcher.span_handlers, self._spans]
         dispatcher.event_handlers = [*dispatcher.event_handlers, self._events]
@@ -106,6 +114,7 @@ class Modern:
         if id(self) not in _installed:
             return
         _installed.discard(id(self))
+        _by_hand.discard(id(self))
         dispatcher = get_dispatcher()
         # New lists, for another thread may be walking along the old ones.
         dispatcher.span_handlers = [one for one in dispatcher.span_handlers if one is not self._spans]
@@ -188,6 +197,8 @@ class Modern:
             self._begin(id_, kind or GROUP, bound, tags)
 
     def _begin(self, id_: str, kind: int, bound: BoundArguments, tags: Mapping[str, Any] | None) -> None:
+        if self._automatic and _by_hand:
+            return
         self._stay_last()
         scope = self._tracker.begin(id_, kind, tags or active_instrument_tags.get(), self._look_up(id_))
         if scope.sampled is False or kind == GROUP:

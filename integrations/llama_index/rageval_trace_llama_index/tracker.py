@@ -251,7 +251,7 @@ class Tracker:
             self._stands_for(scope, scope.root, "response", nodes)
         self.listen(scope, result)
         chat = convert.chat_stream_of(result)
-        if chat is not None:
+        if chat is not None and chat.is_writing_to_memory:
             scope.chat = id(chat)
 
     def _wanted(self, scope: Scope) -> bool:
