@@ -17,7 +17,7 @@ __all__ = ["HELP", "NAME", "configure", "execute"]
 NAME = "demo"
 HELP = "Score seven sample records, or a live pipeline with --live; no key, no network"
 
-FRAMEWORKS = ("langchain",)
+FRAMEWORKS = ("langchain", "llama-index")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -26,7 +26,10 @@ from rageval_trace.models import EvalConfig
 __all__ = ["FRAMEWORKS", "run"]
 
 # Framework -> the module that runs the requests in it, and the extras that it needs.
-FRAMEWORKS: Final[Mapping[str, tuple[str, str]]] = {"langchain": ("langchain_app", "demo")}
+FRAMEWORKS: Final[Mapping[str, tuple[str, str]]] = {
+    "langchain": ("langchain_app", "demo"),
+    "llama-index": ("llama_index_app", "llama-index,otlp"),
+}
 PIPELINE: Final = "help-centre"
 
 
