@@ -15,6 +15,7 @@ SHOWN = {
         ("langchain_core", "opentelemetry.sdk"),
         "unsupported: Shipping back is free of charge.",
     ),
+    "llama_index_quickstart.py": (("llama_index.core",), "unsupported: It was built by giants."),
     "offline_scorecard.py": ((), "invented: no context says 'Express delivery is free for members.'"),
     "own_judge.py": ((), "groundedness 0.5 by verbatim: 1 of 2 claims unsupported"),
 }
