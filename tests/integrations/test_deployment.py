@@ -131,3 +131,43 @@ def test_prometheus_reads_the_rules() -> None:
     check = ["promtool", "check", "config", FOLDER / "prometheus" / "prometheus.yaml"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert 0 == done.returncode, done.stdout + done.stderr
+
+
+def test_the_readme_names_every_metric() -> None:
+    """
+    The table of metrics is that of the instruments: name, kind and labels.
+    """
+    kinds = {"histogram": "histogram", "counter": "counter", "up_down_counter": "gauge"}
+    rows = [
+        f"| `{one.prometheus}` | {kinds[one.kind]} | {', '.join([f'`{x}`' for x in one.attributes]).replace('.', '_')} |"
+        for one in names.INSTRUMENTS
+    ]
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    written = text.partition("<!-- metrics")[2].partition("\n\n")[0].splitlines()[3:]
+    assert sorted([row.replace("|  |", "| |") for row in rows]) == sorted(written)
+
+
+def test_the_readme_s_promql_reads_what_there_is() -> None:
+    """
+    Its three lines parse, and read declared series and labels.
+    """
+    pytest.importorskip("promql_parser", reason="needs the dev extra")
+    import promql_facts
+
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^    (sum.*)$", text.partition("## Three lines")[2].partition("\n## ")[0], re.MULTILINE)
+    assert 3 == len(lines)
+    assert [] == [wrong for line in lines for wrong in promql_facts.wrong_names(line)]
+
+
+def test_the_readme_s_arithmetic_follows_the_buckets() -> None:
+    """
+    A score has sixteen series and a duration twenty, as the README counts.
+    """
+    made = {one.name: len(one.buckets) + 3 for one in names.INSTRUMENTS}
+    assert (16, 20, 15) == (
+        made[names.METRIC_SCORE],
+        made[names.METRIC_DURATION],
+        made[names.METRIC_CONTEXT_AGE],
+    )
+    assert 9 == len(names.OUTCOMES) == len(names.ANSWERS) * len(names.RETRIEVALS)
