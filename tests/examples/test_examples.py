@@ -18,11 +18,14 @@ SHOWN = {
     "llama_index_quickstart.py": (("llama_index.core",), "unsupported: It was built by giants."),
     "offline_scorecard.py": ((), "invented: no context says 'Express delivery is free for members.'"),
     "own_judge.py": ((), "groundedness 0.5 by verbatim: 1 of 2 claims unsupported"),
+    "sampled_production.py": ((), "BROKEN    They are paid in cash."),
 }
+# Services, which are put under load in test_production_examples.py.
+SERVED = {"fastapi_app.py"}
 
 
 def programs() -> list[str]:
-    return sorted(path.name for path in EXAMPLES.glob("*.py"))
+    return sorted({path.name for path in EXAMPLES.glob("*.py")} - SERVED)
 
 
 def test_every_example_is_run():
