@@ -171,3 +171,21 @@ def test_the_readme_s_arithmetic_follows_the_buckets() -> None:
         made[names.METRIC_CONTEXT_AGE],
     )
     assert 9 == len(names.OUTCOMES) == len(names.ANSWERS) * len(names.RETRIEVALS)
+
+
+def test_the_feed_sends_what_the_dashboards_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    The compose file's feed sends spans, scores and events to an OTLP receiver.
+    """
+    pytest.importorskip("grpc", reason="needs the dev extra")
+    pytest.importorskip("langchain_core", reason="needs the dev extra")
+    import otlp_receiver
+
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import feed
+
+    with otlp_receiver.receiver() as target:
+        feed.main(target.http, pause_s=0.0, count=8)
+    assert 8 == len([span for _, _, span in target.spans if span.name.startswith("evaluation ")])
+    assert {names.METRIC_SCORE, names.METRIC_REQUESTS, names.METRIC_ANSWERS} <= set(target.metrics)
+    assert target.logs
