@@ -73,7 +73,8 @@ class Docs(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if self.error is not None:
-            raise self.error
+            # A new one each time: an exception raised again collects the frames of every raise.
+            raise type(self.error)(*self.error.args)
         return chunks() if self.nodes is None else self.nodes
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

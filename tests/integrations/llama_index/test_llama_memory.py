@@ -34,11 +34,22 @@ def _work(plain: Any, streamed: Any, failing: Any) -> None:
                 failing.query(parts.QUESTION)
 
 
+def _objects(model: Any) -> int:
+    """
+    Count what the garbage collector knows, but for the fake model's notes.
+    """
+    model.calls.clear()
+    gc.collect()
+    return len(gc.get_objects())
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_ten_thousand_requests(make: Any) -> None:
     """
     Nothing of a request stays once it has ended: not of streams that were read in part, never, or by nobody.
+
+    LlamaIndex itself keeps an object a query, with or without a handler; that much is measured first and taken off.
     """
     model = parts.Script("It is 82 metres tall.")
     engines = (
@@ -46,20 +57,22 @@ def test_ten_thousand_requests(make: Any) -> None:
         parts.engine(model=model, streaming=True),
         parts.engine(parts.Docs(error=OSError("no disk"))),
     )
+    _work(*engines)
+    before = _objects(model)
+    _work(*engines)
+    kept_by_core = _objects(model) - before
     counts = []
     with make(on_result=None, metrics=["faithfulness"], tracer_provider=None, meter_provider=None) as handler:
         for _ in range(ROUNDS):
             _work(*engines)
-            model.calls.clear()
             stats = handler.stats
-            gc.collect()
-            counts.append(len(gc.get_objects()))
+            counts.append(_objects(model))
             assert 0 == stats["live_requests"]
     total = ROUNDS * RUNS_PER_ROUND // 5
 
     assert (2 * total, 2 * total, total) == (stats["scored"], stats["incomplete"], stats["request_error"])
     assert 0 == stats.get("internal_errors", 0)
-    assert counts[-1] - counts[1] < 500, counts
+    assert counts[-1] - counts[1] - (ROUNDS - 2) * kept_by_core < 500, (counts, kept_by_core)
 
 
 @pytest.mark.slow
