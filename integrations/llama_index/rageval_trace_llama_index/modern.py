@@ -332,7 +332,7 @@ class _Spans(BaseSpanHandler[BaseSpan]):
     def __init__(self, enter: Callable[..., None], exit: Callable[..., None], drop: Callable[..., None]) -> None:
         super().__init__()
         # Straight to the listener: a pydantic model's own attributes are slow to reach.
-        self.__dict__.update(span_enter=enter, span_exit=exit, span_drop=drop)
+        vars(self).update(span_enter=enter, span_exit=exit, span_drop=drop)
 
     @classmethod
     @override
@@ -354,7 +354,7 @@ class _Spans(BaseSpanHandler[BaseSpan]):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]  # pydantic declares it None
 
 
 class _Events(BaseEventHandler):
@@ -364,7 +364,7 @@ class _Events(BaseEventHandler):
 
     def __init__(self, hear: Callable[[BaseEvent], None]) -> None:
         super().__init__()
-        self.__dict__.update(handle=hear)
+        vars(self).update(handle=hear)
 
     @classmethod
     @override
@@ -378,4 +378,4 @@ class _Events(BaseEventHandler):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]  # pydantic declares it None

@@ -71,7 +71,8 @@ def _attribute_rows(span: ReadableSpan, width: int) -> Iterator[list[Segment]]:
     for name, value in attributes.items():
         if name.startswith(names.SCORE_PREFIX):
             breached = isinstance(failed, tuple) and name.removeprefix(names.SCORE_PREFIX) in failed
-            row += [(f"{name:<{_COLUMN - 8}}", "dim"), (f"{_value(value):<8}", "bad" if breached else "plain")]
+            row.append((f"{name:<{_COLUMN - 8}}", "dim"))
+            row.append((f"{_value(value):<8}", "bad" if breached else "plain"))
             if (len(row) // 2 + 1) * _COLUMN > width:
                 yield row
                 row = []

@@ -101,7 +101,7 @@ def replay(saved: Saved) -> Replay:
     then: Mapping[str, float] = fields.get("scores") or {}
     judged = str(fields.get("judge")) not in _KEYLESS
     known = [name for name in then if name in registered()]
-    names = list(dict.fromkeys([*([] if judged else known), *_EVIDENCE]))
+    names: list[str] = [*([] if judged else known), *_EVIDENCE]
     results = evaluate_record(saved.record, config, metrics=names).results
     comparable = [] if judged else known
     different = {name: (then[name], results[name].score) for name in comparable if then[name] != results[name].score}
