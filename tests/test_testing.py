@@ -4,6 +4,10 @@ The test aid gives back what was sent, in plain values.
 
 from __future__ import annotations
 
+import pytest
+
+pytest.importorskip("opentelemetry.sdk")
+
 from opentelemetry import trace
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 

@@ -169,6 +169,7 @@ def test_a_fallback_of_the_second_judge_shows(server: MessagesServer) -> None:
     """
     A settled answer is the cascade's; one that needed Claude and did not get it is marked.
     """
+    pytest.importorskip("anthropic")
     server.script.append(
         structured({"verdicts": [{"claim": 1, "reason": "", "verdict": "supported", "contexts": [2]}]})
     )

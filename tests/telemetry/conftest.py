@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("opentelemetry.sdk")
+
 from rageval_trace.models import Context, EvalRecord, MetricResult
 from rageval_trace.telemetry.emitter import EmitOptions, Emitter, Evaluation, RetrievalSpan
 from rageval_trace.testing import CapturedTelemetry, capture_telemetry

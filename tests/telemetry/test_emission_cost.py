@@ -7,6 +7,9 @@ from __future__ import annotations
 import time
 
 import pytest
+
+pytest.importorskip("opentelemetry.sdk")
+
 from opentelemetry._logs import NoOpLoggerProvider
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.sdk.trace import TracerProvider

@@ -5,6 +5,9 @@ Whatever goes wrong on the way out, the caller sees nothing of it and the other 
 from __future__ import annotations
 
 import pytest
+
+pytest.importorskip("opentelemetry.sdk")
+
 from opentelemetry.sdk.trace import SpanProcessor
 
 from rageval_trace.models import MetricResult

@@ -7,6 +7,9 @@ from __future__ import annotations
 import math
 
 import pytest
+
+pytest.importorskip("opentelemetry.sdk")
+
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from rageval_trace.models import EvalRecord, MetricResult
