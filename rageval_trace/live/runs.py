@@ -346,12 +346,17 @@ class Runs:
         Know a run as a part of another: of interest only for what may begin below it.
         """
         request = run.request
-        with self._lock:
-            if request.closed or len(request.run_ids) >= _MAX_RUNS_PER_REQUEST:
-                self._remember([run_id])
-                return
-            request.run_ids.append(run_id)
+        run_ids = request.run_ids
+        if len(run_ids) < _MAX_RUNS_PER_REQUEST:
+            # Without the lock, for most steps come here. Known first and asked afterwards: a request that closes in
+            # between either drops this id with its own, or is seen to be closed.
             self.live[run_id] = run
+            run_ids.append(run_id)
+            if not request.closed:
+                return
+            self.live.pop(run_id, None)
+        with self._lock:
+            self._remember([run_id])
 
     def is_late(self, run_id: Hashable, parent_id: Hashable) -> bool:
         """

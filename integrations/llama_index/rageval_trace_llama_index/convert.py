@@ -7,7 +7,6 @@ kept. Types are tested with `isinstance`, for a `PydanticResponse` claims to hav
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from inspect import BoundArguments
 from typing import Any, Final, TypeAlias
@@ -21,16 +20,12 @@ from llama_index.core.base.response.schema import (
     StreamingResponse,
 )
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
-from llama_index.core.schema import BaseNode, Node, NodeRelationship, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.workflow import Event, StopEvent
-
-from rageval_trace.live.documents import DocumentReader
-from rageval_trace.models import Context
 
 __all__ = [
     "Stream",
     "answer_of",
-    "contexts_of",
     "first_argument",
     "query_text",
     "question_of",
@@ -47,9 +42,6 @@ SOURCE_KEYS: Final = ("source_nodes", "sources", "nodes", "contexts", "documents
 
 _RESPONSES: Final = (Response, StreamingResponse, AsyncStreamingResponse, PydanticResponse)
 _CHAT_RESPONSES: Final = (AgentChatResponse, StreamingAgentChatResponse)
-_TEXT_KEYS: Final = ("text", "page_content", "content")
-_CITED: Final = re.compile(r"\ASource \d+:\n")
-_SUB_QUESTION: Final = re.compile(r"\ASub question: .*\nResponse: ", re.DOTALL)
 
 
 def first_argument(bound: BoundArguments) -> Any:
@@ -182,65 +174,6 @@ def tool_outputs(result: Any) -> list[tuple[str, list[Any], str]]:
         if output is not None:
             found.append((call.tool_name, _of_tools([output]), output.content))
     return found
-
-
-def contexts_of(nodes: Any, reader: DocumentReader, *, cites: bool = False) -> tuple[Context, ...]:
-    """
-    Snapshot nodes; strings and mappings are coerced, and what holds no text at all is left out, both counted.
-
-    Args:
-        nodes: In rank order.
-        reader: Makes contexts within limits.
-        cites: They come from an engine that numbers its sources inside their texts.
-    """
-    if not isinstance(nodes, (list, tuple)):
-        reader.coerced()
-        return ()
-    found = [context for node in nodes if (context := _context_of(node, reader, cites)) is not None]
-    # A sub-question and its answer are passed on as a node; they are the pipeline's own words, not a source.
-    real = [context for context in found if _SUB_QUESTION.match(context.text) is None]
-    return tuple(real or found)
-
-
-def _context_of(item: Any, reader: DocumentReader, cites: bool) -> Context | None:
-    node, score = (item.node, item.score) if isinstance(item, NodeWithScore) else (item, None)
-    if isinstance(node, BaseNode):
-        return _context_of_node(node, score, reader, cites)
-    reader.coerced()
-    if isinstance(node, Context):
-        return node
-    if isinstance(node, str):
-        return reader.context(node, {}, score=score)
-    if isinstance(node, Mapping):
-        texts = [node[key] for key in _TEXT_KEYS if isinstance(node.get(key), str)]
-        rest = {key: value for key, value in node.items() if key not in _TEXT_KEYS}
-        return reader.context(texts[0], rest, score=score) if texts else None
-    return None
-
-
-def _context_of_node(node: BaseNode, score: Any, reader: DocumentReader, cites: bool) -> Context:
-    node_id = node.node_id
-    source = node.relationships.get(NodeRelationship.SOURCE)
-    metadata: dict[str, Any] = {"node_id": node_id}
-    metadata.update(node.metadata)
-    metadata["node_id"] = node_id
-    text = _node_text(node)
-    if cites:
-        text = _CITED.sub("", text).strip()
-    return reader.context(text, metadata, id=getattr(source, "node_id", None) or node_id, score=score)
-
-
-def _node_text(node: BaseNode) -> str:
-    """
-    Return a node's text as it is, for `get_content` formats its metadata each time.
-    """
-    if isinstance(node, TextNode):
-        text: Any = node.text
-    elif isinstance(node, Node):
-        text = node.text_resource.text if node.text_resource is not None else ""
-    else:
-        text = node.get_content()
-    return text if isinstance(text, str) else ""
 
 
 def _message_text(message: Any) -> str | None:

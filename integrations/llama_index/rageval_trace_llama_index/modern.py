@@ -26,6 +26,7 @@ from llama_index.core.response_synthesizers.base import BaseSynthesizer
 from llama_index.core.workflow import Workflow
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import active_instrument_tags
+from opentelemetry.context import get_current
 from opentelemetry.trace import Span
 from typing_extensions import override
 
@@ -60,6 +61,8 @@ _CALLS: Final[Mapping[str, tuple[int, type]]] = {
     **dict.fromkeys(("write_response_to_history", "awrite_response_to_history"), (WRITER, StreamingAgentChatResponse)),
     "run": (WORKFLOW, Workflow),
 }
+_CLASSES: Final = tuple({base for _, base in _CALLS.values()})
+_TAKES_PART: Final = SCOPES | RETRIEVER | WRITER
 
 _installed: set[int] = set()
 _by_hand: set[int] = set()
@@ -86,7 +89,9 @@ class Modern:
         self._tracker = tracker
         self._runs = tracker.runs
         self._automatic = False
-        self._kinds: dict[tuple[type, str], int] = {}
+        # By class, where all methods are alike, for most spans are such a class's; else by class and method.
+        self._kinds: dict[type, int] = {}
+        self._methods: dict[tuple[type, str], int] = {}
         self._spans = _Spans(self.enter, self.exit, self.drop)
         self._events = _Events(self.hear)
 
@@ -134,12 +139,21 @@ class Modern:
         Take up a call.
         """
         try:
-            kind = self._kind(instance, id_)
+            kind = 0 if instance is None else self._kinds.get(type(instance))
+            if kind is None:
+                kind = self._kind(type(instance), id_[:-_UUID_CHARS])
             parent = self._runs.live.get(parent_id)
             if parent is None:
                 self._enter_first(id_, kind, bound_args, parent_id, tags)
+                return
+            scope: Scope = parent.request  # type: ignore[assignment]
+            if scope.seeking:
+                self._seek(scope)
+            # Whatever happens inside a retriever is a part of it: a query engine that an index node stands for, too.
+            if kind & _TAKES_PART and not (parent.kind | parent.inside) & RETRIEVER:
+                self._enter_below(parent, scope, id_, kind, bound_args, tags)
             else:
-                self._enter_below(parent, id_, kind, bound_args, tags)
+                self._runs.alias(id_, parent)
         except Exception as error:
             self._fault("span_enter", error)
 
@@ -149,7 +163,7 @@ class Modern:
         """
         try:
             run = self._runs.live.get(id_)
-            if run is not None:
+            if run is not None and _is_own(run, id_):
                 self._ended(run, id_, bound_args, instance, result, None)
         except Exception as error:
             self._fault("span_exit", error)
@@ -162,7 +176,7 @@ class Modern:
         """
         try:
             run = self._runs.live.get(id_)
-            if run is not None:
+            if run is not None and _is_own(run, id_):
                 self._ended(run, id_, bound_args, instance, None, err or RuntimeError())
         except Exception as error:
             self._fault("span_drop", error)
@@ -208,19 +222,14 @@ class Modern:
             scope.root.data = Step(id_, Retrieval("retriever", scope.root, scope.question))
 
     def _enter_below(
-        self, parent: Run, id_: str, kind: int, bound: BoundArguments, tags: Mapping[str, Any] | None
+        self, parent: Run, scope: Scope, id_: str, kind: int, bound: BoundArguments, tags: Mapping[str, Any] | None
     ) -> None:
-        scope: Scope = parent.request  # type: ignore[assignment]
-        if scope.seeking:
-            self._tracker.seek(scope, self._look_up(scope.id), child=True)
-        around = parent.kind | parent.inside
-        if scope.kind == GROUP and kind & SCOPES and not around & RETRIEVER:
+        """
+        Take up a call that asks or retrieves inside a request; inside a span of the user's own, it is the request.
+        """
+        if scope.kind == GROUP and kind & SCOPES:
             scope.split = True
             self._begin(id_, kind, bound, tags)
-            return
-        # Whatever happens inside a retriever is a part of it: a query engine that an index node stands for, too.
-        if not kind & (SCOPES | RETRIEVER | WRITER) or around & RETRIEVER:
-            self._runs.alias(id_, parent)
             return
         run = self._runs.child(id_, parent, kind)
         if run is None:
@@ -244,10 +253,10 @@ class Modern:
         scope: Scope = run.request  # type: ignore[assignment]
         root = scope.id == id_
         step = run.data
-        if not root and (step is None or step.id != id_):
-            return
         if scope.seeking:
-            self._tracker.seek(scope, self._look_up(scope.id), child=False)
+            lookup = self._look_up(scope.id)
+            if lookup is not None:
+                self._tracker.seek(scope, lookup, child=False)
         kind = run.kind
         if kind & WRITER:
             self._tracker.chat_written(scope, id(instance), None if error is not None else instance.response)
@@ -271,19 +280,34 @@ class Modern:
             return self._tracker.start_question(bound.arguments.get("start_event"))
         return convert.query_text(convert.first_argument(bound))
 
-    def _kind(self, instance: Any, id_: str) -> int:
+    def _kind(self, cls: type, name: str) -> int:
         """
-        Return what a span is, by the object and the method that was called; 0 for a part of something.
+        Return what a span is, by the object's class and the method that was called; 0 for a part of something.
         """
-        if instance is None:
+        kind = self._methods.get((cls, name))
+        if kind is not None:
+            return kind
+        if len(self._kinds) + len(self._methods) >= _MAX_KINDS:
+            self._kinds.clear()
+            self._methods.clear()
+        if issubclass(cls, (BaseLLM, BaseEmbedding)):
+            self._kinds[cls] = LLM
+            return LLM
+        if not issubclass(cls, _CLASSES):
+            self._kinds[cls] = 0
             return 0
-        key = (type(instance), id_[:-_UUID_CHARS])
-        kind = self._kinds.get(key)
-        if kind is None:
-            if len(self._kinds) >= _MAX_KINDS:
-                self._kinds.clear()
-            kind = self._kinds[key] = _classify(key[0], key[1].rpartition(".")[2])
+        kind = self._methods[cls, name] = _classify(cls, name.rpartition(".")[2])
         return kind
+
+    def _seek(self, scope: Scope) -> None:
+        """
+        Look for the span that stands for a request, unless nothing has changed since the last look.
+        """
+        lookup = self._look_up(scope.id)
+        around = get_current()
+        if lookup is not None or around is not scope.around:
+            scope.around = around
+            self._tracker.seek(scope, lookup, child=True)
 
     def _look_up(self, id_: object) -> SpanLookup | None:
         """
@@ -307,9 +331,15 @@ class Modern:
             dispatcher.span_handlers = [*[one for one in handlers if one is not self._spans], self._spans]
 
 
+def _is_own(run: Run, id_: str) -> bool:
+    """
+    Return whether a span is a run itself, and not a part of one that is known by the run.
+    """
+    step = run.data
+    return (step is not None and step.id == id_) or run.request.id == id_
+
+
 def _classify(cls: type, method: str) -> int:
-    if issubclass(cls, (BaseLLM, BaseEmbedding)):
-        return LLM
     kind, base = _CALLS.get(method, (0, object))
     if not kind or not issubclass(cls, base):
         return 0

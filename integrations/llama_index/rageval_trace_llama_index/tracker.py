@@ -21,6 +21,7 @@ from rageval_trace.live.sampling import Sampler
 from rageval_trace.live.worker import settle_at_exit
 from rageval_trace.telemetry.anchor import Anchor, SpanLookup
 from rageval_trace_llama_index import convert, streams
+from rageval_trace_llama_index.nodes import contexts_of
 from rageval_trace_llama_index.scope import CHAT, GROUP, QUERY, TRACE, WORKFLOW, Scope, Step
 
 __all__ = ["Tracker"]
@@ -98,7 +99,7 @@ class Tracker:
         Keep what a retriever found, as it found it.
         """
         if scope.settle(self._sampler):
-            retrieval.end(convert.contexts_of(nodes, self._reader))
+            retrieval.end(contexts_of(nodes, self._reader))
             scope.add(retrieval)
 
     def synthesis_ended(self, run: Run, nodes: Any, result: Any, *, failed: bool) -> None:
@@ -315,7 +316,8 @@ class Tracker:
         self._add(scope, around, source, nodes)
 
     def _add(self, scope: Scope, run: Run | None, source: str, nodes: Any) -> None:
-        contexts = convert.contexts_of(nodes, self._reader, cites=scope.cites)
+        earlier = [context for one in scope.retrievals for context in one.contexts or ()]
+        contexts = contexts_of(nodes, self._reader, cites=scope.cites, earlier=earlier)
         scope.add(Retrieval(source, run, contexts=contexts))
 
     def _unite(self, scope: Scope) -> None:

@@ -104,12 +104,12 @@ def test_errors_of_our_own_are_counted_and_hurt_nobody(make: Any, monkeypatch: A
     """
     The dispatcher swallows what a handler raises without a word; ours are counted, and said once.
     """
-    from rageval_trace_llama_index import convert
+    from rageval_trace_llama_index import tracker
 
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise KeyError("secret words")
 
-    monkeypatch.setattr(convert, "contexts_of", broken)
+    monkeypatch.setattr(tracker, "contexts_of", broken)
     with make() as handler, caplog.at_level(logging.WARNING):
         texts = [
             str(parts.engine().query(parts.QUESTION)),
