@@ -62,7 +62,7 @@ class RagEvalHandler(BaseCallbackHandler):
         metrics: Metric names; None for the default set. Metrics that need labels run where labels are there.
         judge: Asked about claims, in a worker thread unless it is a `LexicalJudge`.
         config: How to score.
-        thresholds: Value by metric name: a minimum, or a maximum where lower is better.
+        thresholds: Value by metric name: a minimum, or a maximum where lower is better; or the path of a gate file.
         sample_rate: Share of the requests that are scored, in [0, 1].
         judge_sample_rate: Share of them that the judge is asked about, in [0, 1].
         on_result: Called with each `LiveResult`, on the thread that scored.
@@ -92,7 +92,7 @@ class RagEvalHandler(BaseCallbackHandler):
         metrics: Iterable[str] | Unset | None = UNSET,
         judge: Judge | RecordJudge | Unset | None = UNSET,
         config: EvalConfig | Unset | None = UNSET,
-        thresholds: Mapping[str, float] | Unset | None = UNSET,
+        thresholds: Mapping[str, float] | str | Unset | None = UNSET,
         sample_rate: float | Unset = UNSET,
         judge_sample_rate: float | Unset = UNSET,
         on_result: Callable[[LiveResult], object] | Unset | None = UNSET,
@@ -208,6 +208,26 @@ class RagEvalHandler(BaseCallbackHandler):
         self.uninstall()
         self._tracker.settle()
         return self._monitor.close(timeout)
+
+    def feedback(self, request: str, name: str, value: float) -> bool:
+        """
+        Send what a person said of a request that was scored; see `Monitor.feedback`.
+        """
+        self._tracker.settle()
+        return self._monitor.feedback(request, name, value)
+
+    def ground_truth(
+        self,
+        request: str,
+        text: str | None = None,
+        *,
+        relevant_ids: Iterable[str] | Mapping[str, float] | None = None,
+    ) -> bool:
+        """
+        Score a request once more by what is known of the truth since; see `Monitor.ground_truth`.
+        """
+        self._tracker.settle()
+        return self._monitor.ground_truth(request, text, relevant_ids=relevant_ids)
 
     def take_contexts(self, documents: Any) -> bool:
         """

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from llama_index.core.callbacks.schema import CBEventType, EventPayload
+from llama_index_instrumentation.dispatcher import active_instrument_tags
 
 from rageval_trace.live.runs import RETRIEVER, Retrieval
 from rageval_trace_llama_index import convert
@@ -138,7 +139,7 @@ class Legacy:
         return None if trace is None or trace.scope.returned or trace.scope.closed else trace
 
     def _begin(self, opened_by: str | None) -> _Trace:
-        scope = self._tracker.begin(f"trace-{uuid4().hex}", TRACE, None, None)
+        scope = self._tracker.begin(f"trace-{uuid4().hex}", TRACE, active_instrument_tags.get(), None)
         trace = _Trace(scope, opened_by)
         self._trace.set(trace)
         self._retrieving.set(None)

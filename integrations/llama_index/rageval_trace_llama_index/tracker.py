@@ -24,7 +24,10 @@ from rageval_trace_llama_index import convert, streams
 from rageval_trace_llama_index.nodes import contexts_of
 from rageval_trace_llama_index.scope import CHAT, GROUP, QUERY, TRACE, WORKFLOW, Scope, Step
 
-__all__ = ["Tracker"]
+__all__ = ["LABELS", "Tracker"]
+
+LABELS: Final = "rageval.tags"
+"""The instrumentation tag that holds a request's labels, for rules such as `tag:vip`."""
 
 _CONVERSATION_KEYS: Final = ("session_id", "thread_id", "conversation_id")
 _EVERY: Final = Sampler(1.0)
@@ -69,6 +72,7 @@ class Tracker:
         scope = Scope(id, kind, _anchor(lookup), self._sampler)
         if tags and scope.sampled is not False:
             scope.overrides = {name: tags[name] for name in OVERRIDES if name in tags}
+            scope.tags = _labels(tags.get(LABELS))
             for key in _CONVERSATION_KEYS:
                 if isinstance(tags.get(key), str):
                     scope.response["conversation_id"] = tags[key]
@@ -371,6 +375,17 @@ def _anchor(lookup: SpanLookup | None) -> Anchor:
         anchor.found = span.get_span_context()
         anchor.span = span
     return anchor
+
+
+def _labels(said: Any) -> tuple[str, ...]:
+    """
+    Return a request's labels, given as one or as several.
+    """
+    if isinstance(said, str):
+        return (said,)
+    return (
+        tuple([one for one in said if isinstance(one, str)]) if isinstance(said, (list, tuple, set, frozenset)) else ()
+    )
 
 
 def _scope_around(run: Run) -> Run:
