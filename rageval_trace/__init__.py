@@ -1,8 +1,8 @@
 """
 Score RAG answers with one harness, live and in CI.
 
-`from rageval_trace import evaluate` loads the harness alone, and no telemetry; the names that need more are loaded
-when they are asked for.
+Each name is loaded when it is first asked for: `from rageval_trace import evaluate` loads the harness alone, and an
+adapter that is imported, but makes no handler, loads not even that.
 """
 
 from __future__ import annotations
@@ -11,34 +11,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from rageval_trace._version import __version__
-from rageval_trace.errors import DatasetError, GateError, MissingExtraError, RagEvalError, UnknownMetricError
-from rageval_trace.evaluation import SCORING_VERSION, evaluate, evaluate_record, evaluator_version
-from rageval_trace.judges import Judge, LexicalJudge
-from rageval_trace.metrics import (
-    answer_correctness,
-    answer_relevance,
-    citation_accuracy,
-    citation_coverage,
-    context_precision,
-    context_recall,
-    context_utilisation,
-    faithfulness,
-    freshness,
-    groundedness,
-    hallucination_rate,
-    hallucination_risk,
-    hit_rate,
-    mrr,
-    ndcg,
-    precision,
-    recall,
-    register,
-)
-from rageval_trace.models import Context, EvalConfig, EvalRecord, Example, MetricResult, Verdict
-from rageval_trace.reports import RecordResult, Scorecard
 
 if TYPE_CHECKING:
+    from rageval_trace.errors import DatasetError, GateError, MissingExtraError, RagEvalError, UnknownMetricError
+    from rageval_trace.evaluation import SCORING_VERSION, evaluate, evaluate_record, evaluator_version
     from rageval_trace.io import load_records
+    from rageval_trace.judges import Judge, LexicalJudge
     from rageval_trace.judges.budget import TokenBudget
     from rageval_trace.judges.cache import DiskCache
     from rageval_trace.judges.cascade import CascadeJudge
@@ -47,9 +25,56 @@ if TYPE_CHECKING:
     from rageval_trace.live.monitor import Monitor
     from rageval_trace.live.settings import Settings
     from rageval_trace.live.sinks import JsonlSink
+    from rageval_trace.metrics import (
+        answer_correctness,
+        answer_relevance,
+        citation_accuracy,
+        citation_coverage,
+        context_precision,
+        context_recall,
+        context_utilisation,
+        faithfulness,
+        freshness,
+        groundedness,
+        hallucination_rate,
+        hallucination_risk,
+        hit_rate,
+        mrr,
+        ndcg,
+        precision,
+        recall,
+        register,
+    )
+    from rageval_trace.models import Context, EvalConfig, EvalRecord, Example, MetricResult, Verdict
+    from rageval_trace.reports import RecordResult, Scorecard
 
-# Public names that need more than the harness: loaded when they are asked for.
+_METRICS = """
+    answer_correctness answer_relevance citation_accuracy citation_coverage context_precision context_recall
+    context_utilisation faithfulness freshness groundedness hallucination_rate hallucination_risk hit_rate mrr ndcg
+    precision recall register
+"""
+# Where each public name comes from.
 _LAZY: dict[str, str] = {
+    **dict.fromkeys(_METRICS.split(), "rageval_trace.metrics"),
+    "Context": "rageval_trace.models",
+    "DatasetError": "rageval_trace.errors",
+    "EvalConfig": "rageval_trace.models",
+    "EvalRecord": "rageval_trace.models",
+    "Example": "rageval_trace.models",
+    "GateError": "rageval_trace.errors",
+    "Judge": "rageval_trace.judges",
+    "LexicalJudge": "rageval_trace.judges",
+    "MetricResult": "rageval_trace.models",
+    "MissingExtraError": "rageval_trace.errors",
+    "RagEvalError": "rageval_trace.errors",
+    "RecordResult": "rageval_trace.reports",
+    "SCORING_VERSION": "rageval_trace.evaluation",
+    "Scorecard": "rageval_trace.reports",
+    "UnknownMetricError": "rageval_trace.errors",
+    "Verdict": "rageval_trace.models",
+    "evaluate": "rageval_trace.evaluation",
+    "evaluate_record": "rageval_trace.evaluation",
+    "evaluator_version": "rageval_trace.evaluation",
     "CascadeJudge": "rageval_trace.judges.cascade",
     "ClaudeJudge": "rageval_trace.judges.claude",
     "DEFAULT_MODEL": "rageval_trace.judges.llm",
@@ -119,10 +144,19 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """
-    Load a lazy public name, or say where a name that lives elsewhere is imported from.
+    Load a public name, or say where a name that lives elsewhere is imported from.
     """
     if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
+        found = getattr(importlib.import_module(_LAZY[name]), name)
+        globals()[name] = found  # asked for once
+        return found
     if name in _ELSEWHERE:
         raise ImportError(f"{name} lives with its framework: {_ELSEWHERE[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """
+    Return the names that are there, loaded or not.
+    """
+    return sorted({*globals(), *__all__})

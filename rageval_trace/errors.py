@@ -12,7 +12,6 @@ Each keeps its data on the object, so that callers never parse messages.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 __all__ = ["DatasetError", "GateError", "MissingExtraError", "RagEvalError", "UnknownMetricError", "closest"]
@@ -22,6 +21,8 @@ def closest(name: str, known: Iterable[str]) -> str:
     """
     Return `` (did you mean 'x'?)`` for the known name most like *name*, or an empty string.
     """
+    import difflib  # noqa: PLC0415 - for messages alone
+
     found = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {found[0]!r}?)" if found else ""
 

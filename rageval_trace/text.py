@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
+from functools import cache
 
 __all__ = ["content_tokens", "tokenize"]
 
@@ -26,7 +27,6 @@ _MARKS = (
     "\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
 )
 _WORD = f"(?:[^\\W_{_UNSPACED}]|[{_MARKS}])"
-_TOKEN = re.compile(f"[{_UNSPACED}]|{_WORD}+(?:(?:'|(?<=[0-9])\\.(?=[0-9])){_WORD}+)*")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 # A literal first character lets `re` find candidates with a memory scan; the look-behind then checks what precedes.
@@ -73,15 +73,23 @@ def _straighten(text: str) -> str:
     return text.replace("\u2013", " ").replace("\u2014", " ").replace("\u2026", " ")
 
 
+@cache
+def _token() -> re.Pattern[str]:
+    """
+    Return the pattern of a token, which costs as much to compile as all the others here, and is not always needed.
+    """
+    return re.compile(f"[{_UNSPACED}]|{_WORD}+(?:(?:'|(?<=[0-9])\\.(?=[0-9])){_WORD}+)*")
+
+
 def _tokenize_unicode(text: str) -> list[str]:
     text = unicodedata.normalize("NFKC", text).casefold()
     text = _THOUSANDS.sub("", _INVISIBLE.sub("", text).replace("\u02bc", "'"))
-    return [token.removesuffix("'s") for token in _TOKEN.findall(text)]
+    return [token.removesuffix("'s") for token in _token().findall(text)]
 
 
 def _tokenize_ascii(text: str) -> list[str]:
     """
-    Tokenise ASCII text by byte translation and a split: the same tokens as `_TOKEN` finds, three times as fast.
+    Tokenise ASCII text by byte translation and a split: the same tokens as `_token` finds, three times as fast.
     """
     if _POINT in text or _QUOTE in text:
         text = text.replace(_POINT, " ").replace(_QUOTE, " ")

@@ -143,7 +143,9 @@ def test_a_score_is_a_float(score: Any) -> None:
 
 def fake_entry_points(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
     entries = [importlib.metadata.EntryPoint(name, value, base.ENTRY_POINT_GROUP) for name, value in points.items()]
-    monkeypatch.setattr(base, "entry_points", lambda group: [one for one in entries if one.group == group])
+    monkeypatch.setattr(
+        importlib.metadata, "entry_points", lambda group: [one for one in entries if one.group == group]
+    )
 
 
 def test_a_plugin_that_fails_to_load_is_named_once(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from functools import cache
 
 from rageval_trace.claims.sentences import split_sentences
 from rageval_trace.text import tokenize
@@ -38,8 +39,7 @@ _SEEN = (
     r"(?:mentioned|specified|stated|provided|available|found|covered|included|given|described|addressed|listed"
     r"|disclosed)"
 )
-_DECLINES = re.compile(
-    rf"""
+_DECLINES = rf"""
     \bi\s+(?:really\s+|currently\s+|simply\s+)?{_CANNOT}\s+(?:actually\s+)?
         (?:know|answer|find|determine|tell|say|confirm|locate|assist|verify|comment|be\s+(?:sure|certain))\b
     | \bi\s+{_CANNOT}\s+(?:have|see|provide|give|offer|help)\b[^.]{{0,40}}?\b(?:{_FACT}|access|records?|with\s+that)\b
@@ -65,9 +65,7 @@ _DECLINES = re.compile(
     | \b(?:i'm|i\s+am|we're|we\s+are)\s+(?:not\s+(?:entirely\s+|quite\s+)?(?:sure|certain)|unsure)\b
     | ^\W*(?:unanswerable|unknown|not\s+known|not\s+available|n/a|(?:i\s+have\s+)?no\s+idea|
         (?:no|not\s+enough|insufficient)\s+(?:information|context|answer|data))\W*$
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+    """
 # No pattern above matches a sentence without a word of each of these sets; most sentences are settled by that.
 _NEGATIONS = frozenset(
     "not no never cannot can't don't doesn't didn't couldn't isn't aren't wasn't unable unsure insufficient impossible "
@@ -125,7 +123,15 @@ def all_decline(sentences: Iterable[tuple[str, Collection[str]]]) -> bool:
 def _declines(sentence: str, tokens: Iterable[str]) -> bool:
     if _NEGATIONS.isdisjoint(tokens) or _WITHHOLDERS.isdisjoint(tokens):
         return False
-    return _DECLINES.search(sentence) is not None
+    return _refusal().search(sentence) is not None
+
+
+@cache
+def _refusal() -> re.Pattern[str]:
+    """
+    Return the pattern of a sentence that declines: dearer to compile than all the others here, and rarely needed.
+    """
+    return re.compile(_DECLINES, re.IGNORECASE | re.VERBOSE)
 
 
 def _answers_after_all(sentence: str) -> bool:

@@ -22,8 +22,9 @@ from rageval_trace.live.result import LiveResult, ResultSink
 from rageval_trace.live.rules import Selection, unscored
 from rageval_trace.live.sampling import Sampler
 from rageval_trace.live.scoring import Scored, Scorer
-from rageval_trace.live.settings import UNSET, Settings, Unset, given, switched_off
+from rageval_trace.live.settings import Settings, switched_off
 from rageval_trace.live.tally import Tally, say_once
+from rageval_trace.live.unset import UNSET, Unset, given
 from rageval_trace.live.worker import JUDGE_STAGE, SCORE_STAGE, Worker
 from rageval_trace.models import EvalConfig, EvalRecord
 from rageval_trace.telemetry.anchor import Anchor

@@ -13,41 +13,19 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from enum import Enum
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias
 
 from rageval_trace.errors import closest
+from rageval_trace.live.unset import UNSET
 
-__all__ = ["EVENT_CHANNELS", "UNSET", "VARIABLES", "Settings", "Unset", "Variable", "given"]
+__all__ = ["EVENT_CHANNELS", "VARIABLES", "Settings", "Variable"]
 
 _log = logging.getLogger("rageval_trace")
 
 Mode: TypeAlias = Literal["auto", "inline", "background"]
 Spans: TypeAlias = Literal["auto", "always", "never"]
-T = TypeVar("T")
 
 EVENT_CHANNELS: Final = ("log", "log-all", "span", "span-all")
-
-
-class Unset(Enum):
-    """
-    Stand for an argument that was not given, where None means something.
-    """
-
-    UNSET = "UNSET"
-
-    def __repr__(self) -> str:
-        return "UNSET"
-
-
-UNSET: Final = Unset.UNSET
-
-
-def given(value: T | Unset, fallback: T) -> T:
-    """
-    Return *value*, or *fallback* when it was not given.
-    """
-    return fallback if isinstance(value, Unset) else value
 
 
 @dataclass(frozen=True, slots=True)

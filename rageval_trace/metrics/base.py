@@ -7,11 +7,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rageval_trace.errors import UnknownMetricError
 from rageval_trace.models import MetricResult
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = [
     "Metric",
@@ -152,6 +154,8 @@ def load_plugins(wanted: Iterable[str] | None = None) -> None:
 
     One that fails to load is named in one warning, is not tried again, and stops nothing.
     """
+    from importlib.metadata import entry_points  # noqa: PLC0415 - a third of the package's own import, and rarely asked
+
     chosen = None if wanted is None else set(wanted)
     for entry in entry_points(group=ENTRY_POINT_GROUP):
         if (chosen is not None and entry.name not in chosen) or entry.name in _registry or entry in _unloadable:

@@ -11,7 +11,8 @@ import pytest
 
 from rageval_trace.live import settings as module
 from rageval_trace.live.monitor import Monitor
-from rageval_trace.live.settings import UNSET, VARIABLES, Settings, switched_off
+from rageval_trace.live.settings import VARIABLES, Settings, switched_off
+from rageval_trace.live.unset import UNSET
 
 
 @pytest.fixture(autouse=True)

@@ -15,21 +15,20 @@ from uuid import UUID
 from langchain_core.callbacks.base import BaseCallbackHandler
 from typing_extensions import override
 
-from rageval_trace.judges.base import Judge, RecordJudge
 from rageval_trace.live.documents import DocumentKeys
-from rageval_trace.live.levers import Extractor, Levers
-from rageval_trace.live.monitor import Monitor
-from rageval_trace.live.result import LiveResult
 from rageval_trace.live.runs import CHAIN, LLM, RETRIEVER, TOOL
-from rageval_trace.live.settings import UNSET, Settings, Unset, given
-from rageval_trace.models import EvalConfig
-from rageval_trace_langchain import convert
-from rageval_trace_langchain.tracker import Tracker
+from rageval_trace.live.unset import UNSET, Unset, given
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
+
+    from rageval_trace.judges.base import Judge, RecordJudge
+    from rageval_trace.live.levers import Extractor
+    from rageval_trace.live.result import LiveResult
+    from rageval_trace.live.settings import Settings
+    from rageval_trace.models import EvalConfig
 
 __all__ = ["RagEvalHandler"]
 
@@ -100,6 +99,12 @@ class RagEvalHandler(BaseCallbackHandler):
         retrieval_tools: Iterable[str | re.Pattern[str]] | Unset = UNSET,
         document_keys: DocumentKeys | Unset = UNSET,
     ) -> None:
+        # The harness and its telemetry are loaded by the first handler, so that importing the adapter costs little.
+        from rageval_trace.live.levers import Levers  # noqa: PLC0415
+        from rageval_trace.live.monitor import Monitor  # noqa: PLC0415
+        from rageval_trace_langchain import convert  # noqa: PLC0415
+        from rageval_trace_langchain.tracker import Tracker  # noqa: PLC0415
+
         self._monitor = Monitor(
             pipeline=pipeline,
             metrics=metrics,

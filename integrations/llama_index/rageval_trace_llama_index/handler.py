@@ -20,7 +20,8 @@ from rageval_trace.live.documents import DocumentKeys
 from rageval_trace.live.levers import Extractor, Levers
 from rageval_trace.live.monitor import Monitor
 from rageval_trace.live.result import LiveResult
-from rageval_trace.live.settings import UNSET, Settings, Unset, given
+from rageval_trace.live.settings import Settings
+from rageval_trace.live.unset import UNSET, Unset, given
 from rageval_trace.models import EvalConfig
 from rageval_trace_llama_index import convert
 from rageval_trace_llama_index.legacy import Legacy
