@@ -295,17 +295,22 @@ class Runs:
         self._ttl_s = ttl_s
         self._give_up = give_up
         self._count = count
+        self._requests: dict[Hashable, Request] = {}
         self.after_fork()
         renew_after_fork(self)
 
     def after_fork(self) -> None:
         """
         Forget everything: requests that began in the parent end in the parent.
+
+        A stream that is open holds its request, in the child too; there it is one that has ended.
         """
+        for request in self._requests.values():
+            request.closed = True
         # Reentrant: the garbage collector may close an abandoned stream, and so end a request, inside the lock.
         self._lock = RLock()
         self.live: dict[Hashable, Run] = {}
-        self._requests: dict[Hashable, Request] = {}
+        self._requests = {}
         self._finished: set[Hashable] = set()
         self._finished_before: set[Hashable] = set()
 

@@ -251,7 +251,8 @@ def test_a_forked_child_begins_anew(given_up: list[Request], counts: list[str]) 
     A lock that another thread held at the fork does not stop the child, and the parent's requests stay the parent's.
     """
     runs = make(given_up, counts)
-    runs.begin(request("parent"))
+    begun = request("parent")
+    runs.begin(begun)
     held, release = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -265,12 +266,13 @@ def test_a_forked_child_begins_anew(given_up: list[Request], counts: list[str]) 
     child = os.fork()
     if child == 0:
         runs.begin(request("child"))
-        os._exit(0 if list(runs.live) == ["child"] else 1)
+        os._exit(0 if list(runs.live) == ["child"] and not runs.end(begun) else 1)
     release.set()
     holder.join()
 
     assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert ["parent"] == list(runs.live)
+    assert runs.end(begun)
 
 
 def test_a_part_of_a_run_stands_for_it(given_up: list[Request], counts: list[str]) -> None:
