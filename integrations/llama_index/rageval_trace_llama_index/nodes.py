@@ -17,7 +17,8 @@ __all__ = ["contexts_of"]
 
 _TEXT_KEYS: Final = ("text", "page_content", "content")
 _CITED: Final = re.compile(r"\ASource \d+:\n")
-_SUB_QUESTION: Final = re.compile(r"\ASub question: .*\nResponse: ", re.DOTALL)
+# How an engine that asks sub-questions, or one after the other, passes on what it was answered.
+_PAIR: Final = re.compile(r"\A(Sub question: .*\nResponse: |\nQuestion: .*\nAnswer: )", re.DOTALL)
 
 
 def contexts_of(
@@ -37,13 +38,17 @@ def contexts_of(
         return ()
     known = {} if cites else {context.metadata.get("node_id"): context for context in earlier}
     found = [context for node in nodes if (context := _context_of(node, reader, cites, known)) is not None]
-    # A sub-question and its answer are passed on as a node; they are the pipeline's own words, not a source.
-    real = [context for context in found if not _is_sub_question(context.text)]
+    # A question and its answer are passed on as a node; they are the pipeline's own words, not a source.
+    real = [context for context in found if context.score is not None or not _is_pair(context)]
     return tuple(real or found)
 
 
-def _is_sub_question(text: str) -> bool:
-    return text.startswith("Sub question: ") and _SUB_QUESTION.match(text) is not None
+def _is_pair(context: Context) -> bool:
+    """
+    Return whether a context is a question and answer of the pipeline's own: it comes from nowhere, unlike a FAQ's page.
+    """
+    said = context.metadata
+    return len(said) == 1 and context.id == said.get("node_id") and _PAIR.match(context.text) is not None
 
 
 def _context_of(item: Any, reader: DocumentReader, cites: bool, known: Mapping[Any, Context]) -> Context | None:

@@ -10,8 +10,10 @@ from typing import Any
 import llama_parts as parts
 import pytest
 from llama_index.core.base.base_selector import BaseSelector, MultiSelection, SelectorResult, SingleSelection
+from llama_index.core.indices.query.query_transform import StepDecomposeQueryTransform
 from llama_index.core.query_engine import (
     CitationQueryEngine,
+    MultiStepQueryEngine,
     RouterQueryEngine,
     SubQuestionQueryEngine,
     TransformQueryEngine,
@@ -185,6 +187,26 @@ def test_hypothetical_documents(handler: Any, results: list[Any]) -> None:
     (result,) = results
     assert parts.QUESTION == result.record.question
     assert ["tower", "opening"] == [context.id for context in result.record.contexts]
+
+
+def test_questions_one_after_the_other(handler: Any, results: list[Any]) -> None:
+    """
+    An engine that asks in steps is one request, with the sources of every step.
+    """
+    model = parts.Script("how tall", "None")
+    engine = MultiStepQueryEngine(
+        parts.engine(),
+        query_transform=StepDecomposeQueryTransform(llm=model),
+        response_synthesizer=get_response_synthesizer(llm=parts.Script("Tall.")),
+        num_steps=2,
+    )
+
+    engine.query(parts.QUESTION)
+
+    (result,) = results
+    assert ("ok", parts.QUESTION, "Tall.") == (result.status, result.record.question, result.record.answer)
+    assert ["tower", "opening"] == [context.id for context in result.record.contexts]
+    assert ("how tall",) == result.search_queries[:1]
 
 
 def test_an_engine_inside_a_retriever(handler: Any, results: list[Any]) -> None:

@@ -121,3 +121,21 @@ def test_numbered_sources_are_never_taken_from_before() -> None:
 
     assert ["Source 1:\nThe tower is tall.\n"] == [context.text for context in first]
     assert ["The tower is tall."] == [context.text for context in again]
+
+
+@pytest.mark.parametrize(
+    "text", ["\nQuestion: how tall\nAnswer: 82 metres", "Sub question: how tall\nResponse: 82 metres"]
+)
+@pytest.mark.parametrize(
+    ("known", "kept"), [({}, False), ({"score": 0.5}, True), ({"doc": "faq"}, True), ({"page": 3}, True)]
+)
+def test_a_page_of_questions_and_answers_is_a_source(known: dict[str, Any], kept: bool, text: str) -> None:
+    """
+    Only a pair that comes from nowhere is the pipeline's own: no document, no score, no metadata.
+    """
+    metadata = {key: value for key, value in known.items() if key == "page"}
+    pair = parts.node(text, known.get("doc"), known.get("score"), **metadata)
+
+    found = contexts_of([pair, *parts.chunks()], _reader())
+
+    assert [text] * kept + [parts.TOWER, parts.OPENING] == [context.text for context in found]
