@@ -8,14 +8,17 @@ more than it has to make anyway; the pairs are made at the second, so that a cac
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
+from typing import Any, TypeVar
 
 from rageval_trace.text import tokenize
 
 __all__ = ["TokenCache", "TokenizedText"]
 
 _MAX_CHARS = 500_000
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 class TokenizedText:
@@ -27,13 +30,31 @@ class TokenizedText:
         words: The distinct tokens.
     """
 
-    __slots__ = ("_pairs", "seen_before", "tokens", "words")
+    __slots__ = ("_derived", "_pairs", "seen_before", "tokens", "words")
 
     def __init__(self, text: str) -> None:
         self.tokens = tokenize(text)
         self.words = frozenset(self.tokens)
         self.seen_before = False
         self._pairs: frozenset[tuple[str, str]] | None = None
+        self._derived: dict[Callable[..., Any], Any] | None = None
+
+    def derive(self, compute: Callable[[S], T], source: S) -> T:
+        """
+        Return what *compute* makes of *source*, which is this text or its tokens; kept from the second sight on.
+
+        Args:
+            compute: A module's own function: it is the key, and its result should be no larger than the text.
+            source: What it is given.
+        """
+        if not self.seen_before:
+            return compute(source)
+        if self._derived is None:
+            self._derived = {}
+        if compute not in self._derived:
+            self._derived[compute] = compute(source)
+        found: T = self._derived[compute]
+        return found
 
     def shared_pairs(self, wanted: set[tuple[str, str]]) -> Iterable[tuple[str, str]]:
         """

@@ -72,3 +72,17 @@ def test_threads_get_right_tokens_while_it_evicts() -> None:
         thread.join()
     assert [] == wrong
     assert len(cache) <= 60
+
+
+def test_what_follows_from_a_text_is_made_once_from_its_second_sight_on() -> None:
+    """What a module derives from a text is kept only for texts that come back."""
+    made: list[str] = []
+
+    def shout(text: str) -> str:
+        made.append(text)
+        return text.upper()
+
+    cache = TokenCache()
+    for _ in range(4):
+        assert cache.get("a nile").derive(shout, "a nile") == "A NILE"
+    assert made == ["a nile"] * 2

@@ -52,7 +52,13 @@ def read_answer(work: Workspace) -> tuple[Reader, list[Reading]]:
     chosen = [(index, claim) for index, claim in plain if not declares_a_gap(claim.text, claim.tokens)]
     texts = [context.text for context in work.contexts]
     reader = Reader(
-        texts, work.context_tokens, work.claims, work.record.question, work.config.stopwords, work.all_words
+        texts,
+        work.tokenized_contexts,
+        work.claims,
+        work.record.question,
+        work.config.stopwords,
+        work.all_words,
+        work.answer_pairs_found,
     )
     return reader, [Reading(index, claim, *reader.read(claim)) for index, claim in chosen or plain or claims]
 
@@ -89,12 +95,11 @@ def hallucination_risk(record: EvalRecord, config: EvalConfig | None = None) -> 
 
 
 def _result(model: RiskModel, reader: Reader, readings: list[Reading]) -> MetricResult:
-    stopwords = reader.stopwords
     claims: list[dict[str, Any]] = [
         {
             "index": index,
             "risk": model.claim_risk(signals),
-            "cause": explain(signals, found, reader, [token for token in claim.tokens if token not in stopwords]),
+            "cause": explain(signals, found, reader, claim),
             "text": claim.text,
         }
         for index, claim, signals, found in readings

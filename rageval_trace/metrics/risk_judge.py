@@ -17,6 +17,7 @@ from rageval_trace.signals.causes import explain
 from rageval_trace.signals.claim import Reader
 from rageval_trace.stopwords import ENGLISH
 from rageval_trace.text import content_tokens, tokenize
+from rageval_trace.tokenized import TokenizedText
 
 __all__ = ["RiskJudge"]
 
@@ -57,9 +58,9 @@ class RiskJudge:
         """
         read = [Claim(claim, (), tuple(tokenize(claim))) for claim in claims]
         texts = [context.text for context in contexts]
-        tokens = [tokenize(text) for text in texts]
-        reader = Reader(texts, tokens, read, "", self.stopwords)
-        held = [frozenset(words) for words in tokens]
+        tokenized = [TokenizedText(text) for text in texts]
+        reader = Reader(texts, tokenized, read, "", self.stopwords)
+        held = [text.words for text in tokenized]
         return [self._verdict(reader, claim, held) for claim in read]
 
     def judge_relevance(self, question: str, answer: str) -> float | None:
@@ -82,5 +83,5 @@ class RiskJudge:
             1 - risk,
             tuple([at for at, share in enumerate(shares) if share >= needed]) if supported else (),
             contradicted=not supported and bool(found.flags or found.hours),
-            reason=explain(signals, found, reader, content) or f"risk {risk:.2f}",
+            reason=explain(signals, found, reader, claim) or f"risk {risk:.2f}",
         )

@@ -131,18 +131,22 @@ class Workspace:
         """
         return frozenset().union(*self.context_words)
 
-    def count_answer_pairs(self) -> int:
+    @_Lazy
+    def answer_pairs_found(self) -> set[tuple[str, str]]:
         """
-        Count the occurrences of neighbouring answer tokens that also stand next to each other inside one chunk.
-
-        The plain definition is `overlap.count_pairs_found`.
+        The neighbouring answer tokens that also stand next to each other inside one chunk.
         """
-        pairs = list(pairwise(self.answer_tokens))
-        wanted = set(pairs)
+        wanted = set(pairwise(self.answer_tokens))
         found: set[tuple[str, str]] = set()
         for text in self.tokenized_contexts:
             found.update(text.shared_pairs(wanted))
-        return count_found(pairs, found)
+        return found
+
+    def count_answer_pairs(self) -> int:
+        """
+        Count the occurrences of `answer_pairs_found`. The plain definition is `overlap.count_pairs_found`.
+        """
+        return count_found(pairwise(self.answer_tokens), self.answer_pairs_found)
 
     def held(self, words: frozenset[str]) -> list[int]:
         """

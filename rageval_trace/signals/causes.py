@@ -4,8 +4,9 @@ What speaks against a claim, in words a person can check.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
+from rageval_trace.claims import Claim
 from rageval_trace.signals.claim import ClaimSignals, Findings, Reader
 
 __all__ = ["explain"]
@@ -14,7 +15,7 @@ _SHOWN = 3
 _APART = 0.5
 
 
-def explain(signals: ClaimSignals, found: Findings, reader: Reader, content: Collection[str]) -> str:
+def explain(signals: ClaimSignals, found: Findings, reader: Reader, claim: Claim) -> str:
     """
     Return the gravest cause in one line; empty for a claim with nothing against it.
 
@@ -22,14 +23,14 @@ def explain(signals: ClaimSignals, found: Findings, reader: Reader, content: Col
         signals: Of the claim.
         found: What they rest on.
         reader: Who read it.
-        content: The claim's content tokens.
+        claim: The claim.
     """
     if found.flags:
         return found.flags[0].describe()
     if found.hours:
         return found.hours[0]
     if found.numbers:
-        return _number(found.numbers[0].written, reader, content)
+        return _number(found.numbers[0].written, reader, claim)
     if found.times:
         return f"no context gives the time {found.times[0].written.rstrip('.')}"
     if found.names:
@@ -41,8 +42,9 @@ def explain(signals: ClaimSignals, found: Findings, reader: Reader, content: Col
     return ""
 
 
-def _number(written: str, reader: Reader, content: Collection[str]) -> str:
-    others = reader.numbers.near([word for word in content if not word[0].isdigit()])
+def _number(written: str, reader: Reader, claim: Claim) -> str:
+    stopwords = reader.stopwords
+    others = reader.numbers.near([word for word in claim.tokens if not (word in stopwords or word[0].isdigit())])
     said = f"; the contexts say {_listed(others)}" if others else ""
     return f"{written} is in no context{said}"
 

@@ -10,23 +10,33 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from rageval_trace.claims import Claim
 from rageval_trace.signals.evidence import Evidence
-from rageval_trace.signals.flags import Contradiction, contradicted_flags, word_stem, yes_no_keys
+from rageval_trace.signals.flags import Contradiction, KeyBook, contradicted_flags, word_stem
 from rageval_trace.signals.hours import opening_hours, wrong_hours
 from rageval_trace.signals.names import Background, Name, missing_names
-from rageval_trace.signals.numbers import ClockTime, Figure, NumberBook, clock_times, missing_numbers, missing_times
+from rageval_trace.signals.numbers import (
+    ClockTime,
+    Figure,
+    NumberBook,
+    clock_times,
+    given_times,
+    missing_numbers,
+    missing_times,
+)
 from rageval_trace.signals.structured import read_facts
 from rageval_trace.signals.wording import POINTERS, strip_references
 from rageval_trace.text import tokenize
+from rageval_trace.tokenized import TokenizedText
 
 __all__ = ["ClaimSignals", "Findings", "Reader", "damped"]
 
 _MOST = 6
 _MOST_TIMES = 50
-_DIGIT_OR_HOUR = re.compile(r"\d|\b(?:noon|midnight)\b", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
 
 
 _DAMPED = tuple([math.log1p(count) for count in range(_MOST + 1)])
@@ -83,43 +93,45 @@ class Reader:
 
     Args:
         texts: The contexts.
-        tokens: The tokens of each.
+        tokenized: Their tokens.
         claims: The claims to be read.
         question: What was asked; its names and numbers need no support.
         stopwords: Tokens without content.
         vocabulary: The distinct tokens of the contexts; found here when not given.
+        together: Pairs of tokens known to stand side by side in a context.
     """
 
     def __init__(
         self,
         texts: Sequence[str],
-        tokens: Sequence[Sequence[str]],
+        tokenized: Sequence[TokenizedText],
         claims: Sequence[Claim],
         question: str,
         stopwords: Collection[str],
-        vocabulary: Collection[str] | None = None,
+        vocabulary: frozenset[str] | None = None,
+        together: AbstractSet[tuple[str, str]] = frozenset(),
     ) -> None:
         self.texts = texts
-        self.tokens = tokens
         self.stopwords = stopwords
-        self.asked = tokenize(question)
-        self.evidence = Evidence(tokens, [token for claim in claims for token in claim.tokens], stopwords, vocabulary)
-        self._background = Background(texts, tokens)
-        self._numbers: NumberBook | None = None
-        self._asked_numbers = NumberBook([self.asked])
-        per_text = [read_facts(text) for text in texts]
-        facts = [fact for found in per_text for fact in found]
+        self._tokenized = tokenized
+        self._words = frozenset().union(*[text.words for text in tokenized]) if vocabulary is None else vocabulary
+        self._asked = tokenize(question)
+        self.evidence = Evidence(
+            [text.tokens for text in tokenized],
+            [token for claim in claims for token in claim.tokens],
+            stopwords,
+            self._words,
+            together,
+        )
+        self._background = Background(texts, self._words)
+        self._facts = [tokens.derive(read_facts, text) for tokens, text in zip(tokenized, texts, strict=True)]
+        facts = [fact for found in self._facts for fact in found]
         self.structured = any([fact.kind != "text" for fact in facts])
-        self._keys = yes_no_keys(facts)
-        self._hours = opening_hours(facts)
-        self._prose: frozenset[str] = frozenset()
-        if self._keys:
-            prose = [
-                set(words)
-                for words, found in zip(tokens, per_text, strict=True)
-                if all([fact.kind == "text" for fact in found])
-            ]
-            self._prose = frozenset(map(word_stem, set().union(*prose)))
+        self._keys = KeyBook(facts, self._prose_stems) if self.structured else None
+        self._hours = opening_hours(facts) if facts else {}
+        self._numbers: NumberBook | None = None
+        self._asked_numbers: NumberBook | None = None
+        self._given_times: frozenset[int] | None = None
 
     def read(self, claim: Claim) -> tuple[ClaimSignals, Findings]:
         """
@@ -129,43 +141,62 @@ class Reader:
         stripped = strip_references(text, tokens)
         if stripped is not text:
             text, tokens = stripped, tuple(tokenize(stripped))
-        spoken = [token for token in tokens if token not in POINTERS] or list(tokens)
-        content = [token for token in spoken if token not in self.stopwords]
-        times, numbers = self._missing_figures(text)
-        flags = contradicted_flags(self._keys, text, self._prose) if self._keys else []
-        hours = wrong_hours(self._hours, text) if self._hours else []
-        names = missing_names(text, tokens, self.evidence.holds, self.asked, self._background, self.stopwords)
-        missing = self.evidence.missing(content)
-        new, apart = self._shares(spoken, content, missing)
-        counts = [len(numbers), len(times), len(flags), len(hours)]
+        spoken: Sequence[str] = tokens
+        if not POINTERS.isdisjoint(tokens):
+            spoken = [token for token in tokens if token not in POINTERS] or tokens
+        stopwords, held = self.stopwords, self.evidence.held
+        content = [token for token in spoken if token not in stopwords]
+        times = clock_times(text) if _may_have_times(text) else []
+        missing_clock, numbers = self._missing_figures(text, times[:_MOST_TIMES])
+        flags = contradicted_flags(self._keys, text) if self._keys else []
+        hours = wrong_hours(self._hours, text, times) if self._hours else []
+        names = missing_names(text, tokens, held, self._asked, self._background, stopwords)
+        absent = [token for token in content if token not in held]
+        new, apart = self._shares(spoken, content, absent)
+        counts = [len(numbers), len(missing_clock), len(flags), len(hours)]
+        found = sum(counts)
         signals = ClaimSignals(
             new_neighbours=new,
             apart=apart,
-            new_run=damped(_longest_run(missing)),
-            conflicts=sum(map(damped, counts)),
+            new_run=damped(_longest_run(content, held)) if absent else 0.0,
+            conflicts=sum(map(damped, counts)) if found else 0.0,
             names=damped(len(names)),
             apart_count=math.log1p(apart * max(1, len(content) - 1)),
-            found=sum(counts),
+            found=found,
         )
-        absent = [token for token, is_missing in zip(content, missing, strict=True) if is_missing]
-        return signals, Findings(numbers, times, flags, hours, names, absent)
+        return signals, Findings(numbers, missing_clock, flags, hours, names, absent)
 
-    def _shares(self, spoken: Sequence[str], content: Sequence[str], missing: Sequence[bool]) -> tuple[float, float]:
+    def _shares(self, spoken: Sequence[str], content: Sequence[str], absent: Sequence[str]) -> tuple[float, float]:
         if self.structured:
-            share = sum(missing) / len(missing) if missing else 0.0
+            share = len(absent) / len(content) if content else 0.0
             return share, share
         evidence = self.evidence
         return 1.0 - evidence.share_of_neighbours(spoken), 1.0 - evidence.share_near(content)
 
-    def _missing_figures(self, text: str) -> tuple[list[ClockTime], list[Figure]]:
+    def _missing_figures(self, text: str, times: Sequence[ClockTime]) -> tuple[list[ClockTime], list[Figure]]:
         """
         Return the clock times and the numbers of a claim that the contexts lack.
         """
-        if not _DIGIT_OR_HOUR.search(text):
-            return [], []
-        times = clock_times(text)[:_MOST_TIMES]
-        missing = missing_numbers(text, times, self.numbers, self._asked_numbers)
-        return missing_times(times, self.texts) if times else [], missing
+        missing: list[Figure] = []
+        if _DIGIT.search(text):
+            if self._asked_numbers is None:
+                self._asked_numbers = NumberBook([self._asked])
+            missing = missing_numbers(text, times, self.numbers, self._asked_numbers)
+        if times and self._given_times is None:
+            per_text = zip(self._tokenized, self.texts, strict=True)
+            self._given_times = frozenset().union(*[tokens.derive(given_times, text) for tokens, text in per_text])
+        return missing_times(times, self._given_times or ()) if times else [], missing
+
+    def _prose_stems(self) -> frozenset[str]:
+        """
+        Return the stems of the words of the unstructured contexts.
+        """
+        prose = [
+            tokens.derive(_stems, tokens)
+            for tokens, facts in zip(self._tokenized, self._facts, strict=True)
+            if all([fact.kind == "text" for fact in facts])
+        ]
+        return frozenset().union(*prose)
 
     @property
     def numbers(self) -> NumberBook:
@@ -173,13 +204,24 @@ class Reader:
         The numbers of the contexts, read at first use.
         """
         if self._numbers is None:
-            self._numbers = NumberBook(self.tokens)
+            self._numbers = NumberBook([text.tokens for text in self._tokenized], self._words)
         return self._numbers
 
 
-def _longest_run(missing: Sequence[bool]) -> int:
+def _may_have_times(text: str) -> bool:
+    if _DIGIT.search(text):
+        return True
+    lowered = text.lower()
+    return "noon" in lowered or "midnight" in lowered
+
+
+def _stems(text: TokenizedText) -> frozenset[str]:
+    return frozenset(map(word_stem, text.words))
+
+
+def _longest_run(content: Sequence[str], held: frozenset[str]) -> int:
     longest = run = 0
-    for absent in missing:
-        run = run + 1 if absent else 0
+    for token in content:
+        run = 0 if token in held else run + 1
         longest = max(longest, run)
     return longest

@@ -3,14 +3,14 @@ The contexts of one record, as the signals look at them: word beginnings, neighb
 
 Words are compared by their first five letters, which forgives endings as well as a stemmer does on the labelled
 sets and costs less (`numbers` compares whole numbers). Each beginning that the claims ask about gets one character and
-every other word of a context is a blank, so that a context is a short string on which `in` and `set` run in C.
+every other word of a context is a blank, so that a context is a short string on which `in` and `find` run in C.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise, repeat
 from operator import add
 
@@ -20,6 +20,8 @@ _LETTERS = 5
 _BLANK = "\0"
 # Two words are near when they lie in the same or neighbouring blocks of this many tokens.
 _BLOCK = 12
+# From so many searches for a pair of words on, all pairs of the contexts are listed once, for time linear in them.
+_MANY_SEARCHES = 100
 
 
 def _fold(token: str) -> str:
@@ -45,8 +47,12 @@ class Evidence:
     Args:
         contexts: The tokens of each context.
         wanted: The tokens that will be asked about.
-        stopwords: Those that `share_near` will not be asked about.
+        stopwords: Tokens without content.
         vocabulary: The distinct tokens of the contexts; found here when not given.
+        together: Pairs of tokens known to stand side by side in a context; they need no search.
+
+    Attributes:
+        held: The wanted tokens of which some context has the beginning.
     """
 
     def __init__(
@@ -54,61 +60,41 @@ class Evidence:
         contexts: Sequence[Sequence[str]],
         wanted: Iterable[str],
         stopwords: Collection[str] = (),
-        vocabulary: Collection[str] | None = None,
+        vocabulary: frozenset[str] | None = None,
+        together: AbstractSet[tuple[str, str]] = frozenset(),
     ) -> None:
         if vocabulary is None:
             vocabulary = frozenset().union(*contexts)
-        codes: dict[str, str] = {}
-        own: dict[str, str] = {}
-        content: list[str] = []
-        for token in dict.fromkeys(wanted):
-            begun = beginning(token)
-            code = codes.get(begun)
-            if code is None:
-                code = codes[begun] = chr(len(codes) + 1)
-                if len(begun) < _LETTERS:
-                    codes.setdefault(begun + "s", code)
-                if begun[-1] == "s" and len(begun) > 3:
-                    codes.setdefault(begun[:-1], code)
-            own[token] = code
-            if token not in stopwords:
-                content.append(code)
-        self._codes = own
-        # One look at each distinct word; then the texts are encoded by whole tokens, whose hashes are made already.
-        code_of = {token: codes[token[:_LETTERS]] for token in vocabulary if token[:_LETTERS] in codes}
-        if not "".join(vocabulary).isascii():
-            folded = [(token, codes.get(beginning(token))) for token in vocabulary if not token.isascii()]
-            code_of.update([(token, code) for token, code in folded if code is not None])
-        self._encoded = ["".join(map(code_of.get, tokens, repeat(_BLANK))) for tokens in contexts]
-        # A blank keeps neighbours from spanning two contexts.
-        self._joined = _BLANK.join(self._encoded)
-        self._words = frozenset(self._joined) - {_BLANK}
-        self._content = self._words.intersection(content)
-        self._places: dict[str, int] | None = None
+        self._codes, codes = _assign_codes(wanted)
+        self._stopwords = stopwords
+        self._together = together
+        self._contexts = contexts
+        self._code_of = _encode(vocabulary, codes)
+        words = frozenset(self._code_of.values())
+        self.held = frozenset([token for token, code in self._codes.items() if code in words])
+        self._joined = ""
+        self._searched: str | frozenset[str] = ""
         self._met: dict[str, bool] = {}
+        self._places: dict[str, int] = {}
 
-    def _encode_wanted(self, tokens: Iterable[str]) -> str:
-        return "".join(map(self._codes.__getitem__, tokens))
+    def _join(self) -> str:
+        """
+        Return all contexts as characters, made at the first call.
 
-    def holds(self, token: str) -> bool:
+        A blank keeps neighbours from spanning two contexts; two empty blocks keep words from being near across them.
         """
-        Tell whether some context has a word that begins like *token*, one of the wanted; False for others.
-        """
-        return self._codes.get(token) in self._words
+        if not self._joined:
+            code_of = self._code_of
+            encoded = ["".join(map(code_of.get, tokens, repeat(_BLANK))) for tokens in self._contexts]
+            self._joined = "".join([text + _BLANK * (3 * _BLOCK - len(text) % _BLOCK) for text in encoded])
+        return self._joined
 
     @property
     def holds_nothing(self) -> bool:
         """
         No context has any wanted word but stopwords and numbers.
         """
-        return not any([code in self._content for word, code in self._codes.items() if not word[0].isdigit()])
-
-    def missing(self, tokens: Iterable[str]) -> list[bool]:
-        """
-        Return for each of the wanted tokens whether no context has it.
-        """
-        words = self._words
-        return [char not in words for char in self._encode_wanted(tokens)]
+        return all([word[0].isdigit() or word in self._stopwords for word in self.held])
 
     def share_of_neighbours(self, tokens: Sequence[str]) -> float:
         """
@@ -116,48 +102,96 @@ class Evidence:
 
         Of one word: 1.0 when a context has it, else 0.0; of none, 0.0.
         """
-        encoded = self._encode_wanted(tokens)
-        if len(encoded) < 2:
-            return float(encoded in self._words)
-        met, words, joined = self._met, self._words, self._joined
+        if len(tokens) < 2:
+            return float(tokens[0] in self.held) if tokens else 0.0
+        known, held = self._together, self.held
         found = 0
-        for pair in map(add, encoded, encoded[1:]):
-            known = met.get(pair)
-            if known is None:
-                known = met[pair] = pair[0] in words and pair[1] in words and pair in joined
-            found += known
-        return found / (len(encoded) - 1)
+        for pair in pairwise(tokens):
+            if pair in known or (pair[0] in held and pair[1] in held and self._stand_together(*pair)):
+                found += 1
+        return found / (len(tokens) - 1)
+
+    def _stand_together(self, first: str, second: str) -> bool:
+        pair = self._codes[first] + self._codes[second]
+        known = self._met.get(pair)
+        if known is None:
+            if not self._met:
+                self._searched = self._join()
+            elif len(self._met) == _MANY_SEARCHES:
+                self._searched = frozenset(map(add, self._joined, self._joined[1:]))
+            known = self._met[pair] = pair in self._searched
+        return known
 
     def share_near(self, tokens: Sequence[str]) -> float:
         """
         Return the share of neighbouring words that some context holds near each other (within a dozen or two
         words); of the words, when no two neighbours differ; of none, 0.0.
         """
-        encoded = self._encode_wanted(tokens)
+        codes, known, held, places = self._codes, self._together, self.held, self._places
         near = total = 0
-        places = self._nearness()
-        for first, second in pairwise(encoded):
-            if first != second:
-                total += 1
-                here, there = places.get(first, 0), places.get(second, 0)
-                near += bool(here & (there | there << 1 | there >> 1))
+        for pair in pairwise(tokens):
+            first, second = codes.get(pair[0], ""), codes.get(pair[1], "")
+            if first == second:
+                continue
+            total += 1
+            if pair in known:
+                near += 1
+            elif pair[0] in held and pair[1] in held:
+                here = places.get(first) or self._find_blocks(first)
+                there = places.get(second) or self._find_blocks(second)
+                near += here & (there | there << 1 | there >> 1) != 0
         if total:
             return near / total
-        return sum([char in self._words for char in encoded]) / len(encoded) if encoded else 0.0
+        return sum([token in self.held for token in tokens]) / len(tokens) if tokens else 0.0
 
-    def _nearness(self) -> dict[str, int]:
+    def _find_blocks(self, char: str) -> int:
         """
-        Return for each word the blocks that hold it, as the bits of an integer.
+        Return the blocks that hold a word, as the bits of an integer.
         """
-        if self._places is None:
-            places: defaultdict[str, int] = defaultdict(int)
-            inside = self._content.intersection
-            bit = 1
-            for encoded in self._encoded:
-                for start in range(0, len(encoded), _BLOCK):
-                    for char in inside(encoded[start : start + _BLOCK]):
-                        places[char] |= bit
-                    bit <<= 1
-                bit <<= 2  # two empty blocks: words of two contexts are never near
-            self._places = dict(places)
-        return self._places
+        joined = self._join()
+        find = joined.find
+        bits = bytearray(len(joined) // (8 * _BLOCK) + 1)
+        at = find(char)
+        while at >= 0:
+            block = at // _BLOCK
+            bits[block >> 3] |= 1 << (block & 7)
+            at = find(char, (block + 1) * _BLOCK)
+        blocks = self._places[char] = int.from_bytes(bits, "little")
+        return blocks
+
+
+def _assign_codes(wanted: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """
+    Give each beginning a character; a short word shares its plural's.
+
+    Returns:
+        The characters by token and by beginning.
+    """
+    codes: dict[str, str] = {}
+    own: dict[str, str] = {}
+    following = 0
+    for token in dict.fromkeys(wanted):
+        begun = token[:_LETTERS] if token.isascii() else beginning(token)
+        code = codes.get(begun)
+        if code is None:
+            following += 1
+            code = codes[begun] = chr(following)
+            if len(begun) < _LETTERS:
+                codes.setdefault(begun + "s", code)
+            if begun[-1] == "s" and len(begun) > 3:
+                codes.setdefault(begun[:-1], code)
+        own[token] = code
+    return own, codes
+
+
+def _encode(vocabulary: Collection[str], codes: Mapping[str, str]) -> dict[str, str]:
+    """
+    Return the characters of those words that begin like a wanted one: one look at each, however often it stands.
+    """
+    found = {token: codes[token[:_LETTERS]] for token in vocabulary if token[:_LETTERS] in codes}
+    if not "".join(vocabulary).isascii():
+        for token in vocabulary:
+            code = None if token.isascii() else codes.get(beginning(token))
+            if code is not None:
+                found[token] = code
+    return found

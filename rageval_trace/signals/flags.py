@@ -8,13 +8,14 @@ mention is denied when a negation governs it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import NamedTuple
 
 from rageval_trace.signals.structured import Fact
 
-__all__ = ["Contradiction", "Key", "contradicted_flags", "word_stem", "yes_no_keys"]
+__all__ = ["Contradiction", "KeyBook", "contradicted_flags", "word_stem"]
 
 _ENDING = re.compile(r"(?:ations?|ings?|ed|es|s|e)$")
 _PIECE = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[,;]")
@@ -41,6 +42,7 @@ _PARTICLES = frozenset("out up off in".split())
 _MOOD = frozenset("ambience ambiance atmosphere".split())
 _STRUCTURE = frozenset("attributes attribute features feature properties property details options amenities".split())
 _VAGUE = frozenset("hours name address city state".split())
+_HEAD = 3
 
 
 class Contradiction(NamedTuple):
@@ -91,22 +93,6 @@ def _parts(text: str) -> list[list[str]]:
     return [part for part in parts if part]
 
 
-def _runs(part: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """
-    Return one to three words in a row written as one, with their place: `take out` also answers to `takeout`.
-    """
-    found: dict[str, tuple[int, int]] = {}
-    for start in range(len(part)):
-        run = ""
-        for end in range(start, min(start + 3, len(part))):
-            if part[end] == ",":
-                break
-            run += part[end]
-            found.setdefault(run, (start, end))
-            found.setdefault(run.removesuffix("s"), (start, end))
-    return found
-
-
 class Key(NamedTuple):
     """
     A fact's key made ready for looking up.
@@ -124,20 +110,84 @@ class Key(NamedTuple):
     above: str
 
 
-def yes_no_keys(facts: Sequence[Fact]) -> list[Key]:
+class KeyBook:
     """
-    Return the keys of the yes/no and unknown facts, each label once.
+    The yes/no and unknown facts of a record, found by the words of a claim.
 
     A label with two values (two hotels in one retrieval) is left out: a claim may speak of either.
+
+    Args:
+        facts: Of all contexts.
+        prose: Returns the stems (`word_stem`) of the unstructured contexts; what they mention, a claim may affirm.
     """
-    keys: dict[str, Key | None] = {}
-    for fact in facts:
-        known = keys.get(fact.label)
-        if fact.label in keys and (known is None or known.fact.value != fact.value):
-            keys[fact.label] = None
-        elif fact.label not in keys and fact.kind in ("flag", "unknown") and not _VAGUE.issuperset(fact.words):
-            keys[fact.label] = _key(fact)
-    return [key for key in keys.values() if key is not None]
+
+    def __init__(self, facts: Sequence[Fact], prose: Callable[[], AbstractSet[str]] = frozenset) -> None:
+        keys: dict[str, Key | None] = {}
+        for fact in facts:
+            known = keys.get(fact.label)
+            if fact.label in keys and (known is None or known.fact.value != fact.value):
+                keys[fact.label] = None
+            elif fact.label not in keys and fact.kind in ("flag", "unknown") and not _VAGUE.issuperset(fact.words):
+                keys[fact.label] = _key(fact)
+        self.keys = [key for key in keys.values() if key is not None]
+        self._by_word: dict[str, list[int]] = {}
+        self._by_stem: dict[str, list[int]] = {}
+        for number, key in enumerate(self.keys):
+            for form in (key.joined, key.joined.removesuffix("s")):
+                self._by_word.setdefault(form, []).append(number)
+            if key.stems:
+                self._by_stem.setdefault(key.stems[0], []).append(number)
+        self._heads = frozenset([form[:_HEAD] for form in self._by_word])
+        self._read_prose = prose
+        self._prose: AbstractSet[str] | None = None
+
+    def in_prose(self, fact: Fact) -> bool:
+        """
+        Tell whether an unstructured context mentions a fact's words.
+        """
+        if self._prose is None:
+            self._prose = self._read_prose()
+        prose = self._prose
+        return bool(prose) and (
+            "".join(fact.words) in prose or all([word in _SMALL or word_stem(word) in prose for word in fact.words])
+        )
+
+    def mentions(self, part: Sequence[str]) -> list[tuple[Key, tuple[int, int]]]:
+        """
+        Return the keys that a part of a sentence mentions, in order, and where.
+        """
+        runs = self._runs(part)
+        stems: dict[str, int] = {}
+        for at, stem in enumerate(map(word_stem, part)):
+            stems.setdefault(stem, at)
+        maybe = {number for run in runs for number in self._by_word[run]}
+        for stem in self._by_stem.keys() & stems.keys():
+            maybe.update(self._by_stem[stem])
+        found = []
+        for number in sorted(maybe):
+            place = _mention(self.keys[number], runs, stems)
+            if place is not None:
+                found.append((self.keys[number], place))
+        return found
+
+    def _runs(self, part: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """
+        Return the keys' forms that one to three words in a row make, with their place: `take out` is `takeout`.
+        """
+        found: dict[str, tuple[int, int]] = {}
+        known, heads = self._by_word, self._heads
+        for start, word in enumerate(part):
+            if len(word) >= _HEAD and word[:_HEAD] not in heads and word[:-1] not in known:
+                continue
+            run = ""
+            for end in range(start, min(start + 3, len(part))):
+                if part[end] == ",":
+                    break
+                run += part[end]
+                for form in (run, run.removesuffix("s")):
+                    if form in known:
+                        found.setdefault(form, (start, end))
+        return found
 
 
 def _key(fact: Fact) -> Key:
@@ -184,40 +234,28 @@ def _denied(part: Sequence[str], place: tuple[int, int]) -> bool:
     return False
 
 
-def contradicted_flags(keys: Sequence[Key], text: str, prose: Collection[str]) -> list[Contradiction]:
+def contradicted_flags(book: KeyBook, text: str) -> list[Contradiction]:
     """
     Return the yes/no and unknown facts that a claim contradicts, each key once.
 
     Args:
-        keys: As `yes_no_keys` gave them.
+        book: The facts.
         text: The claim.
-        prose: Stems (`word_stem`) of the unstructured contexts; what they mention, a claim may affirm.
     """
     found: dict[str, Contradiction] = {}
-    for part in _parts(text) if keys else ():
-        runs = _runs(part)
-        stems: dict[str, int] = {}
-        for at, word in enumerate(part):
-            stems.setdefault(word_stem(word), at)
+    for part in _parts(text) if book.keys else ():
         unsure = not _UNSURE.isdisjoint(part)
-        for key in keys:
-            place = _mention(key, runs, stems)
-            if place is not None and key.fact.label not in found:
+        for key, place in book.mentions(part):
+            if key.fact.label not in found:
                 denied = _denied(part, place)
-                if _contradicts(key.fact, denied, unsure, part, prose):
+                if _contradicts(key.fact, denied, unsure, part) and (denied or not book.in_prose(key.fact)):
                     found[key.fact.label] = Contradiction(key.fact, denied)
     return list(found.values())
 
 
-def _contradicts(fact: Fact, denied: bool, unsure: bool, part: Sequence[str], prose: Collection[str]) -> bool:
+def _contradicts(fact: Fact, denied: bool, unsure: bool, part: Sequence[str]) -> bool:
     if denied and any([word.startswith(("requir", "need")) for word in part]):
         return False  # "does not require reservations" denies no reservations
-    if not denied and prose and _in_prose(fact, prose):
-        return False
     if fact.kind == "unknown":
         return not unsure
     return bool(fact.value) == denied and not (unsure and denied)
-
-
-def _in_prose(fact: Fact, prose: Collection[str]) -> bool:
-    return "".join(fact.words) in prose or all(word in _SMALL or word_stem(word) in prose for word in fact.words)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rageval_trace.signals.numbers import clock_times
+from rageval_trace.signals.numbers import ClockTime
 from rageval_trace.signals.structured import Fact
 
 __all__ = ["opening_hours", "wrong_hours"]
@@ -24,6 +24,8 @@ _TO = frozenset(["to", "through", "thru", "-", "\u2013", "until", "till"])
 _AND = frozenset([",", "and", ", and", "&", "or"])
 _UP_TO = _TO | {"and", ""}
 _HEDGED = re.compile(r"extended|vary|varied|except|most days|longer|later|early|shorter")
+_SPEAKS_OF_HOURS = re.compile(r"\bopen|operat|hours\b")
+_ABOUT_HOURS = ("open", "operat", "hours")
 _NOON = 12 * 60
 
 Hours = tuple[int, int]
@@ -89,8 +91,7 @@ def _whole(words: str) -> frozenset[int]:
     return frozenset([5]) if words.startswith("weekend") else frozenset(range(7))
 
 
-def _ranges(text: str) -> list[_Range]:
-    times = clock_times(text)
+def _ranges(text: str, times: Sequence[ClockTime]) -> list[_Range]:
     ranges: list[_Range] = []
     at = 0
     while at + 1 < len(times):
@@ -119,18 +120,19 @@ def _agrees(hours: Hours | None, span: _Range) -> bool:
     return hours[1] % 1440 == span.closes or (hours[1] < hours[0] and hours[1] % _NOON == span.closes % _NOON)
 
 
-def wrong_hours(hours: Mapping[int, Hours | None], text: str) -> list[str]:
+def wrong_hours(hours: Mapping[int, Hours | None], text: str, times: Sequence[ClockTime]) -> list[str]:
     """
     Return what a claim gets wrong about opening hours, in words.
 
     Args:
         hours: As `opening_hours` gave them.
         text: The claim.
+        times: Its clock times.
     """
-    if not hours:
-        return []
-    groups, ranges = _day_groups(text), _ranges(text)
     lowered = text.lower()
+    if not hours or (len(times) < 2 and not any([word in lowered for word in _ABOUT_HOURS])):
+        return []
+    groups, ranges = _day_groups(text), _ranges(text, times)
     wrong = []
     days_first = bool(groups) and (not ranges or groups[0].start < ranges[0].start)
     for span in ranges:
@@ -147,7 +149,7 @@ def wrong_hours(hours: Mapping[int, Hours | None], text: str) -> list[str]:
         bad = [day for day in sorted(days) if not _agrees(hours.get(day), span)]
         if bad and not (len(bad) < len(days) and _HEDGED.search(lowered)):
             wrong.append(_say(bad[0], hours, said))
-    if not ranges and any([len(group.days) == 7 for group in groups]) and re.search(r"\bopen|operat|hours\b", lowered):
+    if not ranges and any([len(group.days) == 7 for group in groups]) and _SPEAKS_OF_HOURS.search(lowered):
         shut = [day for day in range(7) if hours.get(day) is None]
         wrong += [f"the context has no hours for {_DAYS[shut[0]].title()}"] if shut else []
     return wrong

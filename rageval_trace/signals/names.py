@@ -7,7 +7,7 @@ Whole names are forgiven when the contexts hold their initials, and initials whe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from rageval_trace.text import tokenize
@@ -18,6 +18,7 @@ _UPPER = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0391-\u03a9\u0400-\u042f"
 _CAPITAL = re.compile(rf"[{_UPPER}][^\W_]*(?:['\u2019][^\W_]+)*")
 _STARTS_ANEW = frozenset('.!?:;"\u201c\u2022(|*_')
 _INSIDE = frozenset("'\u2019")
+_DIGIT = re.compile(r"\d")
 # "I" and its contractions, and the titles of this list, are no names.
 _PLAIN = frozenset("i i'm i'd i've i'll ok am pm".split())
 # Two of these make a German sentence, in which every noun has a capital.
@@ -26,7 +27,8 @@ _SAME = (
     frozenset("us u.s usa america american americans".split()),
     frozenset("uk u.k britain british england english".split()),
 )
-_LONG_NAMES = {"united": _SAME[0] | _SAME[1], "states": _SAME[0], "kingdom": _SAME[1]}
+_OTHER_FORMS = {word: group for group in _SAME for word in group}
+_OTHER_FORMS |= {"united": _SAME[0] | _SAME[1], "states": _SAME[0], "kingdom": _SAME[1]}
 
 
 class Name(NamedTuple):
@@ -41,28 +43,18 @@ class Name(NamedTuple):
 
 class Background:
     """
-    What contexts know of names, read at the first question only.
+    What contexts know of names.
 
     Args:
         texts: The contexts.
-        tokens: The tokens of each.
+        words: Their distinct tokens.
     """
 
-    def __init__(self, texts: Sequence[str], tokens: Sequence[Sequence[str]]) -> None:
+    def __init__(self, texts: Sequence[str], words: frozenset[str]) -> None:
         self._texts = texts
-        self._tokens = tokens
-        self._words: frozenset[str] | None = None
+        self.words = words
         self._capitals: str | None = None
         self._initials: str | None = None
-
-    @property
-    def words(self) -> frozenset[str]:
-        """
-        Every token of the contexts.
-        """
-        if self._words is None:
-            self._words = frozenset().union(*self._tokens)
-        return self._words
 
     def spells_out(self, acronym: str) -> bool:
         """
@@ -93,30 +85,29 @@ def _initials(text: str) -> str:
     return "".join(letters)
 
 
-def _names(text: str) -> tuple[list[Name], int]:
+def _names(text: str) -> list[Name]:
     """
-    Return the capitalised words inside the sentence, and how many words of it have a capital.
+    Return the capitalised words inside the sentence.
     """
     names = []
-    count = 0
-    for match in _CAPITAL.finditer(text):
+    for match in _CAPITAL.finditer(text, 1):
         start = match.start()
-        if start == 0 or text[start - 1].isalnum() or text[start - 1] in _INSIDE:
+        if text[start - 1].isalnum() or text[start - 1] in _INSIDE:
             continue
         before = text[max(0, start - 8) : start].rstrip()
         if not before or before[-1] in _STARTS_ANEW:
             continue
-        tokens = tokenize(match[0])
-        if tokens and tokens[0] not in _PLAIN:
-            count += 1
-            names.append(Name(match[0], tokens[0], start))
-    return names, count
+        written = match[0]
+        token = written.lower() if written.isascii() and written.isalnum() else next(iter(tokenize(written)), "")
+        if token and token not in _PLAIN:
+            names.append(Name(written, token, start))
+    return names
 
 
 def missing_names(
     text: str,
     tokens: Sequence[str],
-    holds: Callable[[str], bool],
+    held: frozenset[str],
     asked: Collection[str],
     background: Background,
     stopwords: Collection[str] = frozenset(),
@@ -127,7 +118,7 @@ def missing_names(
     Args:
         text: The claim.
         tokens: Its tokens.
-        holds: Whether some context has the word.
+        held: Those that some context has.
         asked: The question's words.
         background: The contexts, for names in another form.
         stopwords: Words that are never names.
@@ -135,38 +126,51 @@ def missing_names(
     Returns:
         The names; none where capitals say nothing: in a title, in German.
     """
-    names, count = _names(text)
+    if held.issuperset(tokens) and _reads_plainly(text):
+        return []
+    names = _names(text)
     missing: dict[str, Name] = {}
     for name in names:
-        if not (name.token in stopwords or name.token in asked or holds(name.token)):
+        if not (name.token in stopwords or name.token in asked or name.token in held):
             missing.setdefault(name.token, name)
-    if not missing or (len(tokens) > 4 and count > 0.6 * (len(tokens) - 1)) or len(_GERMAN.intersection(tokens)) > 1:
+    if not missing or (len(tokens) > 4 and len(names) > 0.6 * (len(tokens) - 1)):
+        return []
+    if len(_GERMAN.intersection(tokens)) > 1:
         return []
     return [name for name in list(missing.values())[:_MOST] if not _known_otherwise(name, names, background)]
+
+
+def _reads_plainly(text: str) -> bool:
+    """
+    Tell whether every capitalised word of a text is one of its tokens: no accents, no "A1.5".
+    """
+    return text.replace("\u2019", "'").isascii() and _DIGIT.search(text) is None
 
 
 def _known_otherwise(name: Name, names: Sequence[Name], background: Background) -> bool:
     """
     Tell whether the contexts know a name under another form.
     """
-    same = next((group for group in _SAME if name.token in group), _LONG_NAMES.get(name.token, frozenset()))
-    if not background.words.isdisjoint(same):
+    same = _OTHER_FORMS.get(name.token)
+    if same is not None and not background.words.isdisjoint(same):
         return True
     if name.written.isupper() and len(name.written) > 1:
         spelled = "".join([other.written[0] for other in names if not other.written.isupper()])
         return name.written in spelled or (len(name.written) > 2 and background.spells_out(name.written))
-    return _inside_acronym(name, [other for other in names if not other.written.isupper()], background)
+    return _inside_acronym(name, names, background)
 
 
 def _inside_acronym(name: Name, names: Sequence[Name], background: Background) -> bool:
     """
     Tell whether three to five capitalised words around the name have initials that a context holds.
     """
-    place = names.index(name) if name in names else -1
-    if place < 0:
+    words = [other for other in names if not other.written.isupper()]
+    if len(words) < 3 or name not in words:
         return False
+    place = words.index(name)
+    initials = "".join([other.written[0] for other in words]).casefold()
     for size in (3, 4, 5):
-        for start in range(max(0, place - size + 1), min(place, len(names) - size) + 1):
-            if "".join([other.written[0] for other in names[start : start + size]]).casefold() in background.words:
+        for start in range(max(0, place - size + 1), min(place, len(words) - size) + 1):
+            if initials[start : start + size] in background.words:
                 return True
     return False

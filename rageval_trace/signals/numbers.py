@@ -9,10 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
-__all__ = ["ClockTime", "Figure", "NumberBook", "clock_times", "missing_numbers", "missing_times", "number_forms"]
+__all__ = [
+    "ClockTime",
+    "Figure",
+    "NumberBook",
+    "clock_times",
+    "given_times",
+    "missing_numbers",
+    "missing_times",
+    "number_forms",
+]
 
 _WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -28,10 +37,10 @@ _SPELLED |= {"12": ("twelve", "dozen"), "100": ("hundred",), "0.5": ("half",)}
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9, "trillion": 1e12}
 
 _NUMERAL = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)(st|nd|rd|th|s|k|m|bn|am|pm)?")
-_NUMBER_TOKEN = re.compile(rf"([0-9][^ ]*)(?: ({'|'.join(_SCALES)})(?= ))?")
 # How many tokens to either side of a number speak of it.
 _REACH = 8
 _LOOKED_AT = 300
+_BETWEEN = "|"
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -70,13 +79,14 @@ class NumberBook:
 
     Args:
         texts: The tokens of each text.
+        words: Their distinct tokens; found here when not given.
     """
 
-    def __init__(self, texts: Iterable[Sequence[str]]) -> None:
-        self._text = f" {' | '.join([' '.join(tokens) for tokens in texts])} "
+    def __init__(self, texts: Sequence[Sequence[str]], words: frozenset[str] | None = None) -> None:
+        self._texts = texts
+        self._words = frozenset().union(*texts) if words is None else words
         self._given: frozenset[str] | None = None
-        self._tokens: list[str] | None = None
-        self._places: list[int] = []
+        self._scaled: frozenset[tuple[str, str]] | None = None
 
     def has(self, token: str, following: str = "") -> bool:
         """
@@ -88,36 +98,56 @@ class NumberBook:
         """
         if following in _SCALES:
             # "7 million" is not given by a 7 alone.
-            forms = number_forms(token, following)[-1:]
-            words = [f"{word} {following}" for word in _SPELLED.get(token, ())]
-        elif f" {token} " in self._text:
+            spelled = _SPELLED.get(token, ())
+            if spelled and not self._pairs().isdisjoint([(word, following) for word in spelled]):
+                return True
+            return not self._forms().isdisjoint(number_forms(token, following)[-1:])
+        if token in self._words:
             return True
-        else:
-            forms = number_forms(token)
-            words = [word for form in forms for word in _SPELLED.get(form, ())]
-        if self._given is None:
-            self._given = self._read()
-        return not self._given.isdisjoint(forms) or any([f" {word} " in self._text for word in words])
+        forms = number_forms(token)
+        if any([word in self._words for form in forms for word in _SPELLED.get(form, ())]):
+            return True
+        return not self._forms().isdisjoint(forms)
 
-    def _read(self) -> frozenset[str]:
-        forms: list[str] = []
-        for match in _NUMBER_TOKEN.finditer(self._text):
-            if self._text[match.start() - 1] == " ":
-                forms.append(match[1])
-                forms.extend(number_forms(match[1], match[2] or ""))
-        return frozenset(forms)
+    def _pairs(self) -> frozenset[tuple[str, str]]:
+        """
+        Return the words before a scale, with it: ("seven", "million").
+        """
+        if self._scaled is None:
+            found: list[tuple[str, str]] = []
+            if not self._words.isdisjoint(_SCALES):
+                for tokens in self._texts:
+                    found += [pair for pair in pairwise(tokens) if pair[1] in _SCALES]
+            self._scaled = frozenset(found)
+        return self._scaled
+
+    def _forms(self) -> frozenset[str]:
+        """
+        Return all forms of the numbers given in digits.
+        """
+        if self._given is None:
+            forms: list[str] = []
+            for token in self._words:
+                if "0" <= token[0] <= "9":
+                    forms.append(token)
+                    forms.extend(number_forms(token))
+            for token, following in self._pairs():
+                forms.extend(number_forms(token, following))
+            self._given = frozenset(forms)
+        return self._given
 
     def near(self, words: Collection[str]) -> list[str]:
         """
         Return up to three given numbers that stand within eight tokens of the most of these words, best first.
         """
-        if self._tokens is None:
-            self._tokens = self._text.split()
-            self._places = [at for at, token in enumerate(self._tokens) if "0" <= token[0] <= "9"][:_LOOKED_AT]
-        tokens = self._tokens
+        asked = self._words.intersection(words)
+        if not asked:
+            return []
+        tokens = [token for text in self._texts for token in (*text, _BETWEEN)]
+        places = islice([at for at, token in enumerate(tokens) if "0" <= token[0] <= "9"], _LOOKED_AT)
         scored: dict[str, int] = {}
-        for at in self._places:
-            score = len(set(tokens[max(0, at - _REACH) : at + _REACH + 1]).intersection(words))
+        for at in places:
+            score = len(asked.intersection(tokens[max(0, at - _REACH) : at + _REACH + 1]))
             if score > scored.get(tokens[at], 0):
                 scored[tokens[at]] = score
         return sorted(scored, key=lambda token: -scored[token])[:3]
@@ -173,18 +203,28 @@ def _minutes(match: re.Match[str]) -> int | None:
     return (hour * 60 + minute) % _DAY
 
 
-def missing_times(claim: Sequence[ClockTime], contexts: Iterable[str]) -> list[ClockTime]:
+def given_times(text: str) -> frozenset[int]:
+    """
+    Return the clock times of a context, in minutes after midnight.
+
+    A time of the morning also stands for twelve hours later, since a time without am or pm may mean both.
+    """
+    given: set[int] = set()
+    for minutes, _, _, written in clock_times(text):
+        given.add(minutes)
+        if minutes < _DAY // 2 and "m" not in written.lower():
+            given.add(minutes + _DAY // 2)
+    return frozenset(given)
+
+
+def missing_times(claim: Sequence[ClockTime], given: Collection[int]) -> list[ClockTime]:
     """
     Return the claim's clock times that no context gives, each once.
 
-    A context's time of the morning also stands for twelve hours later, since a time without am or pm may mean both.
+    Args:
+        claim: The claim's times.
+        given: The contexts' (`given_times`).
     """
-    given: set[int] = set()
-    for text in contexts:
-        for minutes, _, _, written in clock_times(text):
-            given.add(minutes)
-            if minutes < _DAY // 2 and "m" not in written.lower():
-                given.add(minutes + _DAY // 2)
     once = {time.minutes: time for time in reversed(claim)}
     return [time for time in claim if time.minutes not in given and once[time.minutes] is time]
 

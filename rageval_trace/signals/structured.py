@@ -11,14 +11,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 __all__ = ["Fact", "read_facts"]
 
 _MAX_FACTS = 500
 _MAX_VALUE = 120
 _MAX_LINE = 300
+_FEWEST_LINES = 3
+# Keys come back from record to record; the words of those up to this length are kept.
+_SHORT_KEY = 60
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
 _LINE = re.compile(
@@ -30,8 +33,7 @@ _NO = frozenset(["false", "no", "n", "unavailable"])
 _SPAN = re.compile(r"(\d{1,2}):(\d{1,2})\s*(?:-|\u2013|to)\s*(\d{1,2}):(\d{1,2})")
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """
     One entry of a structured context.
 
@@ -69,7 +71,14 @@ def read_facts(text: str) -> list[Fact]:
 
 
 def _split(key: str) -> tuple[str, ...]:
+    return _split_short(key) if len(key) <= _SHORT_KEY else _words_of(key)
+
+
+def _words_of(key: str) -> tuple[str, ...]:
     return tuple([word.casefold() for word in _WORD.findall(key)])
+
+
+_split_short = lru_cache(maxsize=4096)(_words_of)
 
 
 def _without_prefixes(facts: list[Fact]) -> list[Fact]:
@@ -95,7 +104,7 @@ def _typed(value: object) -> tuple[Literal["flag", "unknown", "hours", "text"], 
         return "unknown", None
     if plain in _YES or plain in _NO:
         return "flag", plain in _YES
-    span = _SPAN.fullmatch(plain)
+    span = _SPAN.fullmatch(plain) if ":" in plain else None
     if span:
         return "hours", (int(span[1]) * 60 + int(span[2]), int(span[3]) * 60 + int(span[4]))
     return "text", value
@@ -158,12 +167,15 @@ def _lines(text: str) -> Iterator[tuple[tuple[str, ...], object]]:
     Yield `key: value` lines, when they are at least three and half of all lines.
     """
     lines = [line for line in text.splitlines() if line.strip()]
+    candidates = [line for line in lines if (":" in line or "=" in line) and len(line) <= _MAX_LINE]
+    if len(candidates) < _FEWEST_LINES or len(candidates) * 2 < len(lines):
+        return
     found: list[tuple[tuple[str, ...], object]] = []
-    for line in lines:
-        match = _LINE.fullmatch(line) if len(line) <= _MAX_LINE else None
+    for line in candidates:
+        match = _LINE.fullmatch(line)
         if match:
             value = match[2].strip().strip("\"'")
             if len(value) <= _MAX_VALUE:
                 found.append((tuple(match[1].split()), value))
-    if len(found) > 2 and len(found) * 2 >= len(lines):
+    if len(found) >= _FEWEST_LINES and len(found) * 2 >= len(lines):
         yield from found

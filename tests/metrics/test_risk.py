@@ -267,3 +267,9 @@ def test_hostile_text_takes_no_long_time(contexts: list[str], answer: str) -> No
     started = time.process_time()
     hallucination_risk(EvalRecord("q", contexts, answer))
     assert time.process_time() - started < 8
+
+
+def test_what_a_reference_leaves_behind_is_read() -> None:
+    """A context's number with a possessive after it is taken out without the metric failing on what remains."""
+    result = hallucination_risk(EvalRecord("Open?", ["The pool is open."], "By passage 2's text the pool is open."))
+    assert (result.error_type, result.score is not None) == (None, True)

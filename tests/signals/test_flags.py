@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from rageval_trace.signals.flags import contradicted_flags, word_stem, yes_no_keys
+from rageval_trace.signals.flags import KeyBook, contradicted_flags, word_stem
 from rageval_trace.signals.structured import read_facts
 
-KEYS = yes_no_keys(
+KEYS = KeyBook(
     read_facts(
         "attributes OutdoorSeating: False\nattributes WiFi: free\nattributes TakeOut: True\nattributes Music: None\n"
         "attributes Parking street: False\nattributes Parking valet: True\nattributes Ambience romantic: False\n"
@@ -54,13 +54,15 @@ KEYS = yes_no_keys(
 )
 def test_contradictions(claim: str, expected: list[str]) -> None:
     """A claim contradicts a yes it denies, a no it affirms, and an unknown it asserts."""
-    assert expected == [found.fact.label for found in contradicted_flags(KEYS, claim, frozenset())]
+    assert expected == [found.fact.label for found in contradicted_flags(KEYS, claim)]
 
 
 def test_prose_may_affirm_what_the_facts_deny() -> None:
     """What another context tells in prose is not held against the claim."""
     prose = frozenset([word_stem("romantic")])
-    assert [] == contradicted_flags(KEYS, "It has a romantic mood.", prose)
+    book = KeyBook([key.fact for key in KEYS.keys], lambda: prose)
+    assert ["romantic"] == [found.fact.words[0] for found in contradicted_flags(KEYS, "It has a romantic mood.")]
+    assert [] == contradicted_flags(book, "It has a romantic mood.")
 
 
 def test_descriptions() -> None:
@@ -70,7 +72,7 @@ def test_descriptions() -> None:
         "the context says 'attributes OutdoorSeating' is no",
         "the context says 'attributes WiFi' is yes",
         "the context leaves 'attributes Music' open",
-    ] == [contradicted_flags(KEYS, claim, frozenset())[0].describe() for claim in claims]
+    ] == [contradicted_flags(KEYS, claim)[0].describe() for claim in claims]
 
 
 def test_two_places_contradict_nobody() -> None:
@@ -80,6 +82,6 @@ def test_two_places_contradict_nobody() -> None:
         + read_facts("a: 1\nPool: no\nSauna: no")
         + read_facts("Pool: yes\nb: 1\nc: 2")
     )
-    keys = yes_no_keys(facts)
-    assert [] == contradicted_flags(keys, "It has no pool.", frozenset())
-    assert ["Sauna"] == [found.fact.label for found in contradicted_flags(keys, "It has a sauna.", frozenset())]
+    keys = KeyBook(facts)
+    assert [] == contradicted_flags(keys, "It has no pool.")
+    assert ["Sauna"] == [found.fact.label for found in contradicted_flags(keys, "It has a sauna.")]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from rageval_trace.signals.hours import opening_hours, wrong_hours
+from rageval_trace.signals.numbers import clock_times
 from rageval_trace.signals.structured import read_facts
 
 WEEK = opening_hours(
@@ -39,12 +40,12 @@ WEEK = opening_hours(
 )  # fmt: skip
 def test_wrong_hours(claim: str, expected: list[str]) -> None:
     """Each day that a claim names must have the hours it gives."""
-    assert expected == wrong_hours(WEEK, claim)
+    assert expected == wrong_hours(WEEK, claim, clock_times(claim))
 
 
 def test_no_weekdays_no_hours() -> None:
     """Without weekdays among the facts nothing is wrong."""
-    assert [] == wrong_hours({}, "It is open daily from 9 am to 5 pm.")
+    assert [] == wrong_hours({}, "It is open daily from 9 am to 5 pm.", clock_times("9 am to 5 pm"))
 
 
 def test_two_places_have_no_common_hours() -> None:

@@ -17,7 +17,7 @@ def missing(claim: str, context: str, question: str = "") -> list[str]:
     tokens = tokenize(claim)
     evidence = Evidence([tokenize(context)], tokens)
     found = missing_names(
-        claim, tokens, evidence.holds, tokenize(question), Background([context], [tokenize(context)]), ENGLISH
+        claim, tokens, evidence.held, tokenize(question), Background([context], frozenset(tokenize(context))), ENGLISH
     )
     return [name.written for name in found]
 

@@ -6,7 +6,14 @@ from __future__ import annotations
 
 import pytest
 
-from rageval_trace.signals.numbers import NumberBook, clock_times, missing_numbers, missing_times, number_forms
+from rageval_trace.signals.numbers import (
+    NumberBook,
+    clock_times,
+    given_times,
+    missing_numbers,
+    missing_times,
+    number_forms,
+)
 from rageval_trace.text import tokenize
 
 
@@ -77,7 +84,7 @@ def test_clock_times(text: str, expected: list[int]) -> None:
 )
 def test_missing_times(claim: str, context: str, expected: list[str]) -> None:
     """A time is given in either notation, and a bare morning time may mean the evening."""
-    assert expected == [time.written for time in missing_times(clock_times(claim), [context])]
+    assert expected == [time.written for time in missing_times(clock_times(claim), given_times(context))]
 
 
 def test_forms_of_what_is_no_number() -> None:
