@@ -25,7 +25,8 @@ from rageval_trace.live.unset import UNSET, Unset, given
 from rageval_trace.models import EvalConfig
 from rageval_trace_llama_index import convert
 from rageval_trace_llama_index.legacy import Legacy
-from rageval_trace_llama_index.modern import Modern, is_installed
+from rageval_trace_llama_index.modern import Modern
+from rageval_trace_llama_index.registration import is_installed
 from rageval_trace_llama_index.scope import Scope
 from rageval_trace_llama_index.tracker import Tracker
 
@@ -45,7 +46,11 @@ def handlers() -> list[RagEvalHandler]:
     """
     Return every handler of this process.
     """
-    return list(_handlers)
+    while True:
+        try:
+            return list(_handlers)
+        except RuntimeError:
+            continue  # another thread has just made one
 
 
 class RagEvalHandler(BaseCallbackHandler):

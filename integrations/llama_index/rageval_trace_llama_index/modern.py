@@ -8,7 +8,7 @@ is follows from the object it was called on, for a workflow's step may be called
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from inspect import BoundArguments
 from typing import Any, Final
 
@@ -17,23 +17,20 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
-from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events import BaseEvent
 from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMCompletionEndEvent
-from llama_index.core.instrumentation.span import BaseSpan
-from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from llama_index.core.response_synthesizers.base import BaseSynthesizer
 from llama_index.core.workflow import Workflow
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 from opentelemetry.context import get_current
 from opentelemetry.trace import Span
-from typing_extensions import override
 
 from rageval_trace.live.monitor import Monitor
 from rageval_trace.live.runs import LLM, RETRIEVER, Retrieval, Run
 from rageval_trace.telemetry.anchor import SpanLookup
 from rageval_trace_llama_index import convert
+from rageval_trace_llama_index.registration import Registration
 from rageval_trace_llama_index.scope import (
     CHAT,
     CITES,
@@ -48,7 +45,7 @@ from rageval_trace_llama_index.scope import (
 )
 from rageval_trace_llama_index.tracker import Tracker
 
-__all__ = ["Modern", "is_installed"]
+__all__ = ["Modern"]
 
 _OPENINFERENCE: Final = "openinference.instrumentation.llama_index._handler"
 _UUID_CHARS: Final = 37
@@ -64,16 +61,6 @@ _CALLS: Final[Mapping[str, tuple[int, type]]] = {
 _CLASSES: Final = tuple({base for _, base in _CALLS.values()})
 _TAKES_PART: Final = SCOPES | RETRIEVER | WRITER
 
-_installed: set[int] = set()
-_by_hand: set[int] = set()
-
-
-def is_installed() -> bool:
-    """
-    Return whether any handler listens to the instrumentation, and so the legacy callbacks have to be silent.
-    """
-    return bool(_installed)
-
 
 class Modern:
     """
@@ -88,12 +75,10 @@ class Modern:
         self._fault = monitor.fault
         self._tracker = tracker
         self._runs = tracker.runs
-        self._automatic = False
         # By class, where all methods are alike, for most spans are such a class's; else by class and method.
         self._kinds: dict[type, int] = {}
         self._methods: dict[tuple[type, str], int] = {}
-        self._spans = _Spans(self.enter, self.exit, self.drop)
-        self._events = _Events(self.hear)
+        self._place = Registration(self.enter, self.exit, self.drop, self.hear)
 
     def install(self, *, automatic: bool = False) -> None:
         """
@@ -102,29 +87,14 @@ class Modern:
         Args:
             automatic: Begin no request while another handler is installed that is not.
         """
-        if id(self) in _installed:
-            return
-        self._automatic = automatic
-        if not automatic:
-            _by_hand.add(id(self))
-        dispatcher = get_dispatcher()
-        dispatcher.span_handlers = [*dispatcher.span_handlers, self._spans]
-        dispatcher.event_handlers = [*dispatcher.event_handlers, self._events]
-        _installed.add(id(self))
+        self._place.add(automatic=automatic)
 
     def uninstall(self) -> None:
         """
         Listen no more, give up what is running, and let streams that wait to be read tell their end.
         """
-        if id(self) not in _installed:
-            return
-        _installed.discard(id(self))
-        _by_hand.discard(id(self))
-        dispatcher = get_dispatcher()
-        # New lists, for another thread may be walking along the old ones.
-        dispatcher.span_handlers = [one for one in dispatcher.span_handlers if one is not self._spans]
-        dispatcher.event_handlers = [one for one in dispatcher.event_handlers if one is not self._events]
-        self._tracker.give_up_running()
+        if self._place.remove():
+            self._tracker.give_up_running()
 
     def enter(
         self,
@@ -167,6 +137,7 @@ class Modern:
                 self._ended(run, id_, bound_args, instance, result, None)
         except Exception as error:
             self._fault("span_exit", error)
+            self._tracker.lose(id_)
 
     def drop(
         self, id_: str, bound_args: BoundArguments, instance: Any = None, err: BaseException | None = None, **_: Any
@@ -180,6 +151,7 @@ class Modern:
                 self._ended(run, id_, bound_args, instance, None, err or RuntimeError())
         except Exception as error:
             self._fault("span_drop", error)
+            self._tracker.lose(id_)
 
     def hear(self, event: BaseEvent) -> None:
         """
@@ -211,9 +183,9 @@ class Modern:
             self._begin(id_, kind or GROUP, bound, tags)
 
     def _begin(self, id_: str, kind: int, bound: BoundArguments, tags: Mapping[str, Any] | None) -> None:
-        if self._automatic and _by_hand:
+        if self._place.gives_way:
             return
-        self._stay_last()
+        self._place.stay_last()
         scope = self._tracker.begin(id_, kind, tags or active_instrument_tags.get(), self._look_up(id_))
         if scope.sampled is False or kind == GROUP:
             return
@@ -320,16 +292,6 @@ class Modern:
                 return _span_of(handler, id_)
         return None
 
-    def _stay_last(self) -> None:
-        """
-        Move behind handlers that came later: OpenInference knows a bare synthesizer's stream by its identity, and so
-        has to see it before it is wrapped.
-        """
-        dispatcher = get_dispatcher()
-        handlers = dispatcher.span_handlers
-        if handlers and handlers[-1] is not self._spans and self._spans in handlers:
-            dispatcher.span_handlers = [*[one for one in handlers if one is not self._spans], self._spans]
-
 
 def _is_own(run: Run, id_: str) -> bool:
     """
@@ -352,60 +314,3 @@ def _span_of(handler: Any, id_: object) -> SpanLookup:
         return getattr(handler.open_spans.get(id_), "_otel_span", None)
 
     return look_up
-
-
-class _Spans(BaseSpanHandler[BaseSpan]):
-    """
-    What the dispatcher calls; it keeps no spans, as the base would.
-    """
-
-    def __init__(self, enter: Callable[..., None], exit: Callable[..., None], drop: Callable[..., None]) -> None:
-        super().__init__()
-        # Straight to the listener: a pydantic model's own attributes are slow to reach.
-        vars(self).update(span_enter=enter, span_exit=exit, span_drop=drop)
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "RagEvalSpanHandler"
-
-    @override
-    def new_span(self, *args: Any, **kwargs: Any) -> None:
-        return None
-
-    @override
-    def prepare_to_exit_span(self, *args: Any, **kwargs: Any) -> None:
-        return None
-
-    @override
-    def prepare_to_drop_span(self, *args: Any, **kwargs: Any) -> None:
-        return None
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]  # pydantic declares it None
-
-
-class _Events(BaseEventHandler):
-    """
-    What the dispatcher calls with each event, and there is one for each streamed token.
-    """
-
-    def __init__(self, hear: Callable[[BaseEvent], None]) -> None:
-        super().__init__()
-        vars(self).update(handle=hear)
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "RagEvalEventHandler"
-
-    @override
-    def handle(self, event: BaseEvent, **kwargs: Any) -> None:
-        return None
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]  # pydantic declares it None

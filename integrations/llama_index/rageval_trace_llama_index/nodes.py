@@ -37,7 +37,7 @@ def contexts_of(
         reader.coerced()
         return ()
     known = {} if cites else {context.metadata.get("node_id"): context for context in earlier}
-    found = [context for node in nodes if (context := _context_of(node, reader, cites, known)) is not None]
+    found = [context for node in nodes if (context := _read(node, reader, cites, known)) is not None]
     # A question and its answer are passed on as a node; they are the pipeline's own words, not a source.
     real = [context for context in found if context.score is not None or not _is_pair(context)]
     return tuple(real or found)
@@ -49,6 +49,17 @@ def _is_pair(context: Context) -> bool:
     """
     said = context.metadata
     return len(said) == 1 and context.id == said.get("node_id") and _PAIR.match(context.text) is not None
+
+
+def _read(item: Any, reader: DocumentReader, cites: bool, known: Mapping[Any, Context]) -> Context | None:
+    """
+    Return a node's context; None, and count it, for one that cannot be read, so that it costs the others nothing.
+    """
+    try:
+        return _context_of(item, reader, cites, known)
+    except Exception:
+        reader.coerced()
+        return None
 
 
 def _context_of(item: Any, reader: DocumentReader, cites: bool, known: Mapping[Any, Context]) -> Context | None:

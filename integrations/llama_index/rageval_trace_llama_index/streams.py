@@ -12,9 +12,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, 
 from queue import SimpleQueue
 from typing import Any, Final, TypeAlias
 
+from llama_index.core.base.response.schema import AsyncStreamingResponse
+
 from rageval_trace_llama_index.convert import Stream
 
-__all__ = ["CANCELLED", "Endings", "Listener", "is_spent", "wrap"]
+__all__ = ["CANCELLED", "Endings", "Listener", "is_spent", "told", "wrap"]
 
 # BaseExceptions by which an application stops its own work.
 CANCELLED: Final = (asyncio.CancelledError, KeyboardInterrupt, SystemExit)
@@ -52,6 +54,23 @@ class Listener:
         self.parts: list[str] = []
         self.append = self.parts.append
 
+    def odd(self, text: Any) -> int:
+        """
+        Keep a token that is no plain string, if it is some string at all, and return its length.
+        """
+        try:
+            plain = str.__str__(text) if isinstance(text, str) else ""
+        except Exception:
+            return 0
+        self.append(plain)
+        return len(plain)
+
+    def forget(self) -> None:
+        """
+        Tell nothing, ever.
+        """
+        self._owner = None
+
     def end(self, status: str) -> None:
         """
         Tell the end, in the reader's own stack.
@@ -72,22 +91,39 @@ class Listener:
             self._endings.put((self._owner, self.key, "".join(self.parts), status))
 
 
-def wrap(response: Stream, listener: Listener, *, asynchronous: bool) -> int:
+def wrap(response: Stream, listener: Listener) -> bool:
     """
     Put a listening generator in the place of a response's own.
 
     Args:
         response: The user's.
-        listener: Hears the text.
-        asynchronous: As the response's type says; the generator does not tell, for proxies have both protocols.
+        listener: Hears the text, and has the new generator's identity as its key.
 
     Returns:
-        The new generator's identity, for as long as it lives.
+        False for what is no iterator, a list of texts for one: it is left alone, for it can be read more than once.
     """
     inner: Any = response.response_gen
-    wrapped: Any = _alisten(inner, listener) if asynchronous else _listen(inner, listener)
-    response.response_gen = wrapped
-    return id(wrapped)
+    # Both ways of reading are tried in the order of the response's type, for proxies have both.
+    for asynchronous in (True, False) if isinstance(response, AsyncStreamingResponse) else (False, True):
+        if hasattr(inner, "__anext__" if asynchronous else "__next__"):
+            wrapped: Any = _alisten(inner, listener) if asynchronous else _listen(inner, listener)
+            response.response_gen = wrapped
+            listener.key = id(wrapped)
+            return True
+    listener.forget()
+    return False
+
+
+def told(response: Stream) -> str | None:
+    """
+    Return the text of a response that need not be waited for: it was read before, or is no stream. None for others.
+    """
+    generator: Any = response.response_gen
+    if isinstance(generator, (list, tuple)):
+        return "".join([text for text in generator if isinstance(text, str)])
+    if is_spent(response) and isinstance(response.response_txt, str):
+        return response.response_txt
+    return None
 
 
 def is_spent(response: Stream) -> bool:
@@ -103,9 +139,13 @@ def _listen(inner: Iterable[Any], listener: Listener) -> Generator[Any, None, No
     append, room = listener.append, listener.room
     try:
         for text in inner:
-            if room > 0 and isinstance(text, str):
-                append(text)
-                room -= len(text)
+            if room > 0:
+                if type(text) is str:
+                    if text:
+                        append(text)
+                        room -= len(text)
+                elif text is not None:
+                    room -= listener.odd(text)
             yield text
     except GeneratorExit:
         # Closed by its reader, or collected unread: nothing but the reader's own generator may run here.
@@ -124,13 +164,18 @@ async def _alisten(inner: AsyncIterator[Any], listener: Listener) -> AsyncGenera
     append, room = listener.append, listener.room
     try:
         async for text in inner:
-            if room > 0 and isinstance(text, str):
-                append(text)
-                room -= len(text)
+            if room > 0:
+                if type(text) is str:
+                    if text:
+                        append(text)
+                        room -= len(text)
+                elif text is not None:
+                    room -= listener.odd(text)
             yield text
     except GeneratorExit:
         close = getattr(inner, "aclose", None)
-        if close is not None:
+        # An event loop that shuts down closes all of its generators side by side, the one below too.
+        if close is not None and not getattr(inner, "ag_running", False):
             await close()
         raise
     except BaseException as error:

@@ -10,8 +10,6 @@ from collections.abc import Hashable, Mapping
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
-from llama_index.core.base.response.schema import AsyncStreamingResponse
-
 from rageval_trace.live.capture import OVERRIDES, Limits, build
 from rageval_trace.live.documents import DocumentReader
 from rageval_trace.live.levers import Levers
@@ -31,6 +29,8 @@ LABELS: Final = "rageval.tags"
 
 _CONVERSATION_KEYS: Final = ("session_id", "thread_id", "conversation_id")
 _EVERY: Final = Sampler(1.0)
+# Rankings are looked at this far down; contexts, less far.
+_MAX_NODES: Final = 1_000
 # A retriever's own list, and what stands for it further on.
 _LATER_FORMS: Final = frozenset({"response", "synthesizer", "tool", "tool_text"})
 
@@ -103,7 +103,7 @@ class Tracker:
         Keep what a retriever found, as it found it.
         """
         if scope.settle(self._sampler):
-            retrieval.end(contexts_of(nodes, self._reader))
+            retrieval.end(contexts_of(self._first(nodes), self._reader))
             scope.add(retrieval)
 
     def synthesis_ended(self, run: Run, nodes: Any, result: Any, *, failed: bool) -> None:
@@ -177,8 +177,8 @@ class Tracker:
         if id(response.response_gen) in scope.streams or streams.is_spent(response):
             return
         listener = streams.Listener(scope, self._limits.max_chars + 1, self._stream_ended, self._endings)
-        listener.key = streams.wrap(response, listener, asynchronous=isinstance(response, AsyncStreamingResponse))
-        scope.streams.add(listener.key)
+        if streams.wrap(response, listener):
+            scope.streams.add(listener.key)
 
     def chat_written(self, scope: Scope, key: int, text: str | None) -> None:
         """
@@ -238,8 +238,21 @@ class Tracker:
         """
         running = {id(run.request): run.request for run in list(self.runs.live.values())}
         for scope in running.values():
-            if isinstance(scope, Scope) and not scope.returned and self.runs.end(scope):
+            # What is still written by LlamaIndex's own thread is told by a span, which is not heard any more.
+            lost = isinstance(scope, Scope) and (not scope.returned or (scope.chat is not None and not scope.streams))
+            if lost and self.runs.end(scope):
                 self._give_up(scope)
+
+    def lose(self, id: Hashable) -> None:
+        """
+        Give up the request whose outermost call an error of our own has kept from being read.
+        """
+        try:
+            run = self.runs.live.get(id)
+            if run is not None and run.request.id == id and self.runs.end(run.request):
+                self._give_up(run.request)
+        except Exception as error:
+            self._monitor.fault("lose", error)
 
     def _read(self, scope: Scope, result: Any) -> None:
         """
@@ -248,6 +261,9 @@ class Tracker:
         if not scope.settle(self._sampler):
             return
         scope.answer = self._levers.answer(result, scope.answer)
+        stream = convert.stream_of(result)
+        if scope.answer is None and stream is not None:
+            scope.answer = streams.told(stream)
         documents = self._levers.contexts(result)
         nodes = convert.sources_of(result)
         if documents is not None:
@@ -321,8 +337,18 @@ class Tracker:
 
     def _add(self, scope: Scope, run: Run | None, source: str, nodes: Any) -> None:
         earlier = [context for one in scope.retrievals for context in one.contexts or ()]
-        contexts = contexts_of(nodes, self._reader, cites=scope.cites, earlier=earlier)
+        contexts = contexts_of(self._first(nodes), self._reader, cites=scope.cites, earlier=earlier)
         scope.add(Retrieval(source, run, contexts=contexts))
+
+    def _first(self, nodes: Any) -> Any:
+        """
+        Return as many nodes as anything is computed from; reading all of a corpus would hold up the application.
+        """
+        more = len(nodes) - _MAX_NODES if isinstance(nodes, (list, tuple)) else 0
+        if more <= 0:
+            return nodes
+        self._limits.count("dropped_contexts", more)
+        return nodes[:_MAX_NODES]
 
     def _unite(self, scope: Scope) -> None:
         """

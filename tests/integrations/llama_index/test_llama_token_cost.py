@@ -37,8 +37,8 @@ def _listener() -> Listener:
     return Listener(object(), 200_001, lambda *_: None, SimpleQueue())
 
 
-def _heard(response: Any, *, asynchronous: bool) -> Any:
-    wrap(response, _listener(), asynchronous=asynchronous)
+def _heard(response: Any) -> Any:
+    wrap(response, _listener())
     return response.response_gen
 
 
@@ -75,7 +75,7 @@ def test_a_token_costs_less_than_a_microsecond(asynchronous: bool, make: Any) ->
     added = []
     for _ in range(ROUNDS):
         alone = _ns(lambda: read(bare()))
-        heard = _ns(lambda: read(_heard(response(bare()), asynchronous=asynchronous)))
+        heard = _ns(lambda: read(_heard(response(bare()))))
         events = _ns(lambda: [hear(event) for _ in TOKENS])
         added.append(heard - alone + events)
 
