@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from rageval_trace.claims.abstention import LONGEST_ABSTENTION, all_decline, is_abstention
-from rageval_trace.claims.marks import is_footer, read_citations, take_marks
+from rageval_trace.claims.marks import is_footer, may_hold_marks, read_citations, take_marks
 from rageval_trace.claims.sentences import split_sentences
 from rageval_trace.stopwords import ENGLISH
 from rageval_trace.text import tokenize
@@ -51,13 +51,19 @@ def split_claims(
     Returns:
         The claims; empty for a blank answer and for one that only declines (see `is_abstention`).
     """
-    found: list[Claim] = []
-    for sentence in split_sentences(answer) if answer else ():
-        plain, marks = take_marks(sentence, ids)
-        found.append(Claim(plain, tuple(marks), tuple(tokenize(plain))))
+    sentences = split_sentences(answer) if answer else []
+    if may_hold_marks(answer):
+        found = [_without_marks(sentence, ids) for sentence in sentences]
+    else:
+        found = [Claim(sentence, (), tuple(tokenize(sentence))) for sentence in sentences]
     if len(answer) <= LONGEST_ABSTENTION and all_decline([(claim.text, claim.tokens) for claim in found]):
         return ()
     return tuple(_gather(found, stopwords))
+
+
+def _without_marks(sentence: str, ids: Collection[str]) -> Claim:
+    plain, marks = take_marks(sentence, ids)
+    return Claim(plain, tuple(marks), tuple(tokenize(plain)))
 
 
 def _gather(found: list[Claim], stopwords: frozenset[str]) -> list[Claim]:

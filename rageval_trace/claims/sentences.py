@@ -46,6 +46,7 @@ _SELDOM_ENDS = frozenset(
     "inc ltd co corp llc plc gmbh bros jr sr esq al ph.d m.d b.a m.a b.sc m.sc dept ave blvd rd ed eds univ "
     "assn".split()
 )
+_ABBREVIATIONS = _NEVER_ENDS | _BEFORE_A_NUMBER | _SELDOM_ENDS
 _CLOCK = frozenset({"a.m", "p.m"})
 _ZONES = frozenset(
     "eastern pacific central mountain gmt utc est edt pst pdt cst cdt cet cest bst monday tuesday wednesday thursday "
@@ -87,6 +88,8 @@ def _ends_sentence(block: str, start: int, match: re.Match[str]) -> bool:
     Decide whether a stop ends the sentence that began at *start*, from the text on both sides of it.
     """
     end = match.end()
+    if _ends_plainly(block, match):
+        return True
     rest = block[end : end + _SIGHT]
     following = rest.lstrip(_OPENERS)
     if not following:
@@ -109,6 +112,21 @@ def _ends_sentence(block: str, start: int, match: re.Match[str]) -> bool:
     return _ends_after(word, following, before)
 
 
+def _ends_plainly(block: str, match: re.Match[str]) -> bool:
+    """
+    Tell what most stops are, at a fraction of the price: after a lower-case word that is no abbreviation, and before
+    a space and a capital.
+    """
+    stop, end = match.start(), match.end()
+    if end - stop != 1 or block[end : end + 1] != " " or not block[end + 1 : end + 2].isupper():
+        return False
+    space = block.rfind(" ", max(0, stop - _SIGHT), stop)
+    if space < 0 and stop > _SIGHT:
+        return False
+    word = block[space + 1 : stop]
+    return word.isalpha() and word.islower() and len(word) > 1 and word not in _ABBREVIATIONS
+
+
 def _next_word(following: str) -> str:
     return _NEXT_WORD.split(following, maxsplit=1)[0].lower()
 
@@ -124,10 +142,8 @@ def _is_uncapitalised(block: str, start: int, stop: str, word: str) -> bool:
     """
     Tell whether a lower-case word can open a sentence here: the one before it was opened by one, too.
     """
-    known = word in _NEVER_ENDS or word in _BEFORE_A_NUMBER or word in _SELDOM_ENDS
-    return (
-        block[start : start + _SIGHT].lstrip()[:1].islower() and stop in (".", "!", "?") and len(word) > 2 and not known
-    )
+    opened = block[start : start + _SIGHT].lstrip()[:1].islower()
+    return opened and stop in (".", "!", "?") and len(word) > 2 and word not in _ABBREVIATIONS
 
 
 def _ends_after(word: str, following: str, before: str) -> bool:

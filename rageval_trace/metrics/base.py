@@ -36,10 +36,10 @@ ENTRY_POINT_GROUP = "rageval_trace.metrics"
 _log = logging.getLogger("rageval_trace")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Metric:
     """
-    A metric's declaration.
+    A metric's declaration; equal to itself alone, so that every request can look it up at no cost.
 
     Args:
         name: The one word for it in code, command line, telemetry, dashboards and alerts.

@@ -34,7 +34,7 @@ def faithfulness(record: EvalRecord, config: EvalConfig | None = None) -> Metric
         return undefined("faithfulness", f"{missing} not observed")
     work = workspace(record, config)
     total = len(work.answer_tokens)
-    found = count_found(work.answer_tokens, work.all_words)
+    found = count_found(work.answer_tokens, work.found(work.answer_words))
     pairs = work.count_answer_pairs()
     reason = f"{found} of {total} answer tokens are in the contexts" if total else "empty answer: nothing unsupported"
     details = {"counts": {"found": found, "tokens": total}, "pairs_found": pairs}
@@ -87,7 +87,7 @@ def context_recall(record: EvalRecord, config: EvalConfig | None = None) -> Metr
     truth = work.truth_tokens
     if not truth:
         return undefined("context_recall", "no ground truth")
-    found = count_found(truth, work.all_words)
+    found = count_found(truth, work.found(frozenset(truth)))
     reason = f"{found} of {len(truth)} ground-truth tokens are in the contexts"
     details = {"counts": {"found": found, "tokens": len(truth)}}
     return MetricResult("context_recall", found / len(truth), reason, details=details)
