@@ -58,7 +58,9 @@ def parse_timestamp(value: object) -> datetime:
         ValueError: if *value* is none of these.
     """
     if isinstance(value, datetime):
-        return _in_utc(value)
+        return value if value.tzinfo is timezone.utc else _in_utc(value)
+    if type(value) is int or type(value) is float:
+        return _from_number(value)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=timezone.utc)
     if isinstance(value, str):
@@ -88,7 +90,7 @@ def _in_utc(moment: datetime) -> datetime:
         raise ValueError(f"unreadable timestamp {moment}: out of range") from None
 
 
-def _from_number(value: Real) -> datetime:
+def _from_number(value: Real | float) -> datetime:
     try:
         seconds = float(value)
     except OverflowError:
@@ -153,8 +155,9 @@ class Context:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str):
             object.__setattr__(self, "id", "" if self.id is None else str(self.id))
-        if self.timestamp is not None:
-            object.__setattr__(self, "timestamp", parse_timestamp(self.timestamp))
+        stamp = self.timestamp
+        if stamp is not None and not (type(stamp) is datetime and stamp.tzinfo is timezone.utc):
+            object.__setattr__(self, "timestamp", parse_timestamp(stamp))
 
 
 _TEXT_KEYS = ("text", "page_content", "content")
@@ -195,7 +198,10 @@ def _contexts(value: Iterable[Any] | None) -> tuple[Context, ...] | None:
         return None
     if isinstance(value, (str, Mapping, Context)):
         raise TypeError(f"contexts is one {type(value).__name__}: expected a sequence of chunks in rank order")
-    return tuple([_context(chunk, rank) for rank, chunk in enumerate(value, 1)])
+    chunks = tuple(value)
+    if all([type(chunk) is Context and chunk.id for chunk in chunks]):
+        return chunks
+    return tuple([_context(chunk, rank) for rank, chunk in enumerate(chunks, 1)])
 
 
 def _relevant(value: Any) -> RelevantIds | None:

@@ -131,7 +131,9 @@ def build(request: Request, status: str, limits: Limits, *, sample_rate: float =
         limits: What is kept.
         sample_rate: The probability with which it was taken.
     """
-    retrievals = sorted(request.retrievals, key=lambda one: one.started_ns)
+    retrievals = request.retrievals
+    if len(retrievals) > 1:
+        retrievals = sorted(retrievals, key=lambda one: one.started_ns)
     # What a retry or fallback replaced does not count; in a request that failed itself, everything is evidence.
     standing = [one for one in retrievals if one.contexts is not None and not (status == "ok" and one.failed)]
     source, used = _effective(standing)
@@ -141,20 +143,23 @@ def build(request: Request, status: str, limits: Limits, *, sample_rate: float =
         status = "answer_only"
     elif status == "ok" and answer is None:
         status = "retrieval_only"
-    queries = _queries(used) or _queries(_ran(retrievals))
+    ran = _ran(retrievals)
+    queries = _queries(used) or _queries(ran)
     question = _text(request.overrides.get("rageval.question")) or request.question or next(iter(queries), "")
     pipeline = _text(request.overrides.get("rageval.pipeline"))
+    run_id = str(request.id)
+    ranking = _ranking(retrievals, contexts)
     return Capture(
-        record=_record(request, limits.cut(question) or "", contexts, answer, limits, _ranking(retrievals, contexts)),
+        record=_record(request, run_id, limits.cut(question) or "", contexts, answer, limits, ranking),
         status=status,
-        run_id=str(request.id),
+        run_id=run_id,
         anchor=request.anchor,
         started_ns=request.started_ns,
         ended_ns=time.time_ns(),
         pipeline=pipeline,
         context_source=source,
         search_queries=queries,
-        retrievals=_spans(retrievals),
+        retrievals=_spans(ran),
         response=request.response,
         sample_rate=sample_rate,
         seen=request.starts,
@@ -164,6 +169,7 @@ def build(request: Request, status: str, limits: Limits, *, sample_rate: float =
 
 def _record(
     request: Request,
+    run_id: str,
     question: str,
     contexts: Sequence[Context] | None,
     answer: str | None,
@@ -172,14 +178,14 @@ def _record(
 ) -> EvalRecord:
     asked_at = datetime.fromtimestamp(request.started_ns / 1e9, timezone.utc)
     cited = resolve(request.citations, contexts or ()) if request.citations else None
-    known: dict[str, Any] = {"id": str(request.id), "asked_at": asked_at, "citations": cited}
-    known["metadata"] = metadata
+    known: dict[str, Any] = {"id": run_id, "asked_at": asked_at, "citations": cited, "metadata": metadata}
     said = {name.removeprefix("rageval."): value for name, value in request.overrides.items() if name in _LABELS}
-    try:
-        return EvalRecord(question, contexts, answer, **{**known, **said})
-    except (TypeError, ValueError):
-        limits.count("unreadable_overrides", 1)
-        return EvalRecord(question, contexts, answer, **known)
+    if said:
+        try:
+            return EvalRecord(question, contexts, answer, **{**known, **said})
+        except (TypeError, ValueError):
+            limits.count("unreadable_overrides", 1)
+    return EvalRecord(question, contexts, answer, **known)
 
 
 _LABELS: Final = frozenset({"rageval.relevant_ids", "rageval.ground_truth", "rageval.citations"})
@@ -193,20 +199,22 @@ def _effective(retrievals: Sequence[Retrieval]) -> tuple[str | None, list[Retrie
     """
     Return the first source that found something with its retrievals; else the first that looked and found nothing.
     """
-    observed: list[tuple[str, list[Retrieval]]] = []
-    for source in _SOURCES:
-        group = [one for one in retrievals if one.source == source]
-        if any(one.contexts for one in group):
-            return source, _latest(group)
-        if group:
-            observed.append((source, group))
-    return observed[0] if observed else (None, [])
+    groups: dict[str, list[Retrieval]] = {}
+    for one in retrievals:
+        groups.setdefault(one.source, []).append(one)
+    observed = [source for source in _SOURCES if source in groups]
+    for source in observed:
+        if any([one.contexts for one in groups[source]]):
+            return source, _latest(groups[source])
+    return (observed[0], groups[observed[0]]) if observed else (None, [])
 
 
 def _latest(group: list[Retrieval]) -> list[Retrieval]:
     """
     Leave out what a later run of the same graph node replaced: a corrective loop retrieves again, it does not add.
     """
+    if len(group) == 1:
+        return group
     last: dict[Any, int] = {}
     for one in group:
         if one.node is not None and one.step is not None:
@@ -237,6 +245,8 @@ def _ranking(retrievals: Iterable[Retrieval], contexts: Iterable[Context] | None
     Return, as metadata of the record, how the retrievers ranked where the contexts come in another order.
     """
     replaced = [one for one in retrievals if one.source == REPLACED and not one.failed]
+    if not replaced:
+        return {}
     ids = _distinct_ids([context for one in replaced for context in one.contexts or ()])
     return {RETRIEVED_IDS: ids[:_MAX_RANKED]} if ids and ids != _distinct_ids(contexts or ()) else {}
 
@@ -245,10 +255,10 @@ def _distinct_ids(contexts: Iterable[Context]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([context.id for context in contexts if context.id]))
 
 
-def _spans(retrievals: Iterable[Retrieval]) -> tuple[RetrievalSpan, ...]:
+def _spans(ran: Sequence[Retrieval]) -> tuple[RetrievalSpan, ...]:
     return tuple(
         [
             RetrievalSpan(one.query or "", one.started_ns, one.ended_ns, one.contexts or (), one.top_k)
-            for one in _ran(retrievals)[:_MAX_SPANS]
+            for one in ran[:_MAX_SPANS]
         ]
     )

@@ -74,10 +74,11 @@ class DocumentReader:
         count: Called with `truncated_texts`, `unreadable_timestamps` or `coerced_documents` for each such thing.
     """
 
-    __slots__ = ("_count", "_keys", "_max_chars")
+    __slots__ = ("_count", "_keys", "_max_chars", "_source_keys", "_timestamp_keys")
 
     def __init__(self, keys: DocumentKeys, *, max_chars: int, count: Callable[[str], None]) -> None:
         self._keys = keys
+        self._source_keys, self._timestamp_keys = frozenset(keys.source), frozenset(keys.timestamp)
         self._max_chars = max_chars
         self._count = count
 
@@ -87,12 +88,14 @@ class DocumentReader:
         """
         keys = self._keys
         found = _first(metadata, keys.id) if id is None else id
-        source = _first(metadata, keys.source)
+        # Most metadata holds none of the many keys: found out in one step.
+        source = None if self._source_keys.isdisjoint(metadata) else _first(metadata, keys.source)
+        stamp = None if self._timestamp_keys.isdisjoint(metadata) else _first(metadata, keys.timestamp)
         return Context(
             "" if found is None else str(found),
             self.cut(text),
             _number(_first(metadata, keys.score) if score is None else score),
-            self._timestamp(_first(metadata, keys.timestamp)),
+            None if stamp is None else self._timestamp(stamp),
             None if source is None else str(source)[:_METADATA_CHARS],
             _plain(metadata),
         )
@@ -112,9 +115,7 @@ class DocumentReader:
         """
         self._count("coerced_documents")
 
-    def _timestamp(self, value: Any) -> datetime | None:
-        if value is None:
-            return None
+    def _timestamp(self, value: object) -> datetime | None:
         try:
             return parse_timestamp(value)
         except (ValueError, OverflowError):
@@ -138,6 +139,8 @@ def _number(value: Any) -> float | None:
     """
     if value is None or isinstance(value, (bool, str)):
         return None
+    if type(value) is float and value - value == 0:
+        return value
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime, timezone
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,8 +16,9 @@ from opentelemetry import trace
 from rageval_trace.judges.base import Judge, RecordJudge
 from rageval_trace.judges.observe import JudgeEvent, ModelCall, observing
 from rageval_trace.live.capture import Capture
-from rageval_trace.live.late import LateFacts, bounded
+from rageval_trace.live.late import LateFacts
 from rageval_trace.live.past import Past
+from rageval_trace.live.reporter import Reporter
 from rageval_trace.live.result import LiveResult, ResultSink
 from rageval_trace.live.rules import Selection, unscored
 from rageval_trace.live.sampling import Sampler
@@ -26,11 +27,11 @@ from rageval_trace.live.settings import Settings, switched_off
 from rageval_trace.live.tally import Tally, say_once
 from rageval_trace.live.unset import UNSET, Unset, given
 from rageval_trace.live.worker import JUDGE_STAGE, SCORE_STAGE, Worker
-from rageval_trace.models import EvalConfig, EvalRecord
+from rageval_trace.models import EvalConfig
 from rageval_trace.telemetry.anchor import Anchor
 from rageval_trace.telemetry.emitter import Emitter
 from rageval_trace.telemetry.faults import Faults
-from rageval_trace.telemetry.payload import EmitOptions, Evaluation, JudgeCall
+from rageval_trace.telemetry.payload import EmitOptions, JudgeCall
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -83,7 +84,6 @@ class Monitor(LateFacts):
         TypeError: for an argument of the wrong kind.
 
     Attributes:
-        last: The newest `LiveResult`; None before the first.
         settings: What is in force.
         sampler: Decides which requests are scored.
         tally: Counts of what was dropped or went wrong.
@@ -109,7 +109,7 @@ class Monitor(LateFacts):
         self.settings = _settings(
             given(settings, None), pipeline=pipeline, sample_rate=sample_rate, judge_sample_rate=judge_sample_rate
         )
-        self.last: LiveResult | None = None
+        self._last: LiveResult | partial[LiveResult] | None = None
         self.tally = Tally()
         self._past = Past(self.settings.max_finished)
         self._feedback_names: set[str] = set()
@@ -138,8 +138,7 @@ class Monitor(LateFacts):
             logger_provider=given(logger_provider, None),
             faults=self._faults,
         )
-        self._thresholds = {one.metric: one.value for one in self._scorer.thresholds}
-        self._pipelines = {self.settings.pipeline}
+        self._reporter = Reporter(self.settings, self._scorer, self._redact)
         self._outcomes = Tally()
         self._worker: Worker | None = None
         # A slow judge must not hold up the formulas of large requests: it has a queue and a thread of its own.
@@ -153,6 +152,19 @@ class Monitor(LateFacts):
         Return whether anything is scored at all.
         """
         return self.settings.enabled
+
+    @property
+    def last(self) -> LiveResult | None:
+        """
+        Return the newest result; None before the first.
+        """
+        last = self._last
+        if isinstance(last, partial):
+            made: LiveResult = last()
+            if self._last is last:
+                self._last = made
+            return made
+        return last
 
     @property
     def stats(self) -> Mapping[str, int]:
@@ -288,16 +300,16 @@ class Monitor(LateFacts):
         trace_id = None if target is None else target.trace_id
         scored = self._scorer.formulas(capture.record, self.settings.deadline_s)
         span = self._emit(capture, scored, capture.sample_rate, capture.selection)
-        self._remember(capture, span, self._pipeline(capture.pipeline))
+        self._remember(capture, span, self._reporter.pipeline(capture.pipeline))
         self._count(scored.outcome, capture.pipeline, capture.anchor)
         self._count_answer(capture, scored.abstained)
-        self._tell(self._result(capture, scored, span, capture.sample_rate, capture.selection))
+        self._tell(capture, scored, span, capture.sample_rate, capture.selection)
         if self._scorer.judge is not None:
             self._consider_judge(capture, trace_id, breached=bool(scored.verdict.breached))
 
     def _report(self, capture: Capture, scored: Scored) -> None:
         span = self._emit(capture, scored, capture.sample_rate, capture.selection)
-        self._tell(self._result(capture, scored, span, capture.sample_rate, capture.selection))
+        self._tell(capture, scored, span, capture.sample_rate, capture.selection)
 
     def _consider_judge(self, capture: Capture, trace_id: int | None, *, breached: bool) -> None:
         """
@@ -317,15 +329,15 @@ class Monitor(LateFacts):
             self._drop_judge()
 
     def _ask_judge(self, capture: Capture, rate: float, selection: str) -> None:
-        record = self._redacted(capture.record)
+        record = self._reporter.redacted(capture.record)
         with observing(lambda event: self._judge_event(event, capture)):
             answers = self._scorer.ask_judge(record, self.settings.judge_deadline_s)
         for scored in answers:
             span = self._emit(capture, scored, rate, selection)
-            self._tell(self._result(capture, scored, span, rate, selection))
+            self._tell(capture, scored, span, rate, selection)
 
     def _judge_event(self, event: JudgeEvent, capture: Capture) -> None:
-        pipeline = self._pipeline(capture.pipeline)
+        pipeline = self._reporter.pipeline(capture.pipeline)
         if isinstance(event, ModelCall):
             call = JudgeCall(event.judge, event.duration_s, event.input_tokens, event.output_tokens, event.error_type)
             self._emitter.judge_called(call, pipeline, capture.anchor)
@@ -335,105 +347,16 @@ class Monitor(LateFacts):
     def _drop_judge(self) -> None:
         self.tally.add("judge_dropped")
 
-    def _redacted(self, record: EvalRecord) -> EvalRecord:
-        """
-        Return the record as a judge may see it.
-        """
-        redact = self._redact
-        if redact is None:
-            return record
-        contexts = record.contexts
-        return EvalRecord(
-            redact(record.question),
-            None if contexts is None else [replace(one, text=redact(one.text), metadata={}) for one in contexts],
-            None if record.answer is None else redact(record.answer),
-            None if record.ground_truth is None else redact(record.ground_truth),
-            record.relevant_ids,
-            record.citations,
-            record.id,
-            record.asked_at,
-        )
-
     def _emit(
         self, capture: Capture, scored: Scored, sample_rate: float, selection: str = "random"
     ) -> SpanContext | None:
         try:
-            return self._emitter.emit(self._evaluation(capture, scored, sample_rate, selection), capture.anchor)
+            return self._emitter.emit(
+                self._reporter.evaluation(capture, scored, sample_rate, selection), capture.anchor
+            )
         except Exception as error:
             self.tally.fault("emit", error)
             return None
-
-    def _evaluation(self, capture: Capture, scored: Scored, sample_rate: float, selection: str) -> Evaluation:
-        verdict = scored.verdict
-        response = capture.response or {}
-        return Evaluation(
-            pipeline=self._pipeline(capture.pipeline),
-            results=scored.results,
-            judge=scored.judge,
-            status=capture.status,
-            verdict=verdict.verdict,
-            breached=verdict.breached,
-            labels=verdict.labels,
-            weakest=verdict.weakest,
-            weakest_score=verdict.weakest_score,
-            abstained=scored.abstained,
-            evaluator_version=self._scorer.version_of(scored),
-            sample_rate=sample_rate,
-            selection=selection,
-            record=capture.record,
-            context_source=capture.context_source,
-            search_queries=capture.search_queries,
-            response_id=response.get("response_id"),
-            request_model=response.get("request_model"),
-            provider_name=response.get("provider_name"),
-            conversation_id=response.get("conversation_id"),
-            started_ns=capture.started_ns if capture.timed else 0,
-            ended_ns=capture.ended_ns if capture.timed else 0,
-            retrievals=capture.retrievals,
-            duration_s=scored.duration_s,
-            error_type=scored.error_type,
-        )
-
-    def _result(
-        self,
-        capture: Capture,
-        scored: Scored | None,
-        span: SpanContext | None,
-        sample_rate: float,
-        selection: str = "random",
-    ) -> LiveResult:
-        shown = span or capture.anchor.target
-        return LiveResult(
-            record=capture.record,
-            results={} if scored is None else scored.results,
-            status=capture.status,
-            pipeline=self._pipeline(capture.pipeline),
-            run_id=capture.run_id,
-            started_at=_instant(capture.started_ns),
-            ended_at=_instant(capture.ended_ns),
-            verdict=None if scored is None else scored.verdict.verdict,
-            judge="none" if scored is None else scored.judge,
-            context_source=capture.context_source,
-            search_queries=capture.search_queries,
-            trace_id=None if shown is None else trace.format_trace_id(shown.trace_id),
-            span_id=None if shown is None else trace.format_span_id(shown.span_id),
-            sample_rate=sample_rate,
-            breached=() if scored is None else scored.verdict.breached,
-            selection=selection,
-            thresholds=self._thresholds,
-            evaluator_version="" if scored is None else self._scorer.version_of(scored),
-            config=None if scored is None else self._scorer.config_of(scored),
-            truncated=self._truncated(capture.record),
-        )
-
-    def _truncated(self, record: EvalRecord) -> bool:
-        """
-        Return whether a text, or the list of contexts, is as long as it may be: the rest was left out.
-        """
-        most, contexts = self.settings.max_chars, record.contexts or ()
-        if len(contexts) >= self.settings.max_contexts or len(record.question) >= most:
-            return True
-        return len(record.answer or "") >= most or any([len(one.text) >= most for one in contexts])
 
     def _leave(self, capture: Capture, outcome: str) -> None:
         """
@@ -442,21 +365,28 @@ class Monitor(LateFacts):
         self._count(outcome, capture.pipeline, capture.anchor, capture.seen)
         if capture.status == "ok" and outcome == "incomplete":
             self._count_answer(capture, abstained=None)
-        self._tell(self._result(capture, None, None, capture.sample_rate, capture.selection))
+        self._tell(capture, None, None, capture.sample_rate, capture.selection)
 
-    def _tell(self, result: LiveResult) -> None:
-        self.last = result
-        if self._on_result is not None:
-            try:
-                self._on_result(result)
-            except Exception as error:
-                self.tally.fault("on_result", error)
+    def _tell(
+        self, capture: Capture, scored: Scored | None, span: SpanContext | None, sample_rate: float, selection: str
+    ) -> None:
+        """
+        Keep a request as the last, and hand its result to who asked for it; nobody asked, none is made.
+        """
+        if self._on_result is None:
+            self._last = partial(self._reporter.result, capture, scored, span, sample_rate, selection)
+            return
+        result = self._last = self._reporter.result(capture, scored, span, sample_rate, selection)
+        try:
+            self._on_result(result)
+        except Exception as error:
+            self.tally.fault("on_result", error)
 
     def _count(self, outcome: str, pipeline: str | None, anchor: Anchor, amount: int = 1) -> None:
         self._outcomes.add(outcome, amount)
         try:
             for _ in range(amount):
-                self._emitter.count_request(outcome, self._pipeline(pipeline), anchor)
+                self._emitter.count_request(outcome, self._reporter.pipeline(pipeline), anchor)
         except Exception as error:
             self.tally.fault("count", error)
 
@@ -465,17 +395,9 @@ class Monitor(LateFacts):
         answer = "blank" if not (record.answer or "").strip() else "abstained" if abstained else "answered"
         retrieval = "not_observed" if record.contexts is None else "found" if record.contexts else "empty"
         try:
-            self._emitter.count_answer(answer, retrieval, self._pipeline(capture.pipeline), capture.anchor)
+            self._emitter.count_answer(answer, retrieval, self._reporter.pipeline(capture.pipeline), capture.anchor)
         except Exception as error:
             self.tally.fault("count", error)
-
-    def _pipeline(self, name: str | None) -> str:
-        """
-        Return a pipeline's name; `other` past the number of names that metrics can bear.
-        """
-        if name is None:
-            return self.settings.pipeline
-        return bounded(name, self._pipelines)
 
     def _greet(self) -> None:
         """
@@ -527,7 +449,3 @@ def _callable(name: str, value: Any) -> Any:
 
 def _left(ends: float | None) -> float | None:
     return None if ends is None else max(0.0, ends - time.monotonic())
-
-
-def _instant(unix_ns: int) -> datetime:
-    return datetime.fromtimestamp(unix_ns / 1e9, timezone.utc)

@@ -61,7 +61,8 @@ class Past:
         Begin anew: the parent's requests are the parent's.
         """
         self._lock = RLock()
-        self._ended: OrderedDict[str, Ended] = OrderedDict()
+        # With its number of characters, which takes a walk over the texts to know.
+        self._ended: OrderedDict[str, tuple[Ended, int]] = OrderedDict()
         self._by_trace: dict[str, str] = {}
         self._chars = 0
 
@@ -72,11 +73,11 @@ class Past:
         """
         Remember a request, and forget the oldest for it.
         """
-        run_id = ended.capture.run_id
+        run_id, chars = ended.capture.run_id, ended.capture.chars
         with self._lock:
             self._drop(run_id)
-            self._ended[run_id] = ended
-            self._chars += ended.capture.chars
+            self._ended[run_id] = ended, chars
+            self._chars += chars
             if ended.trace_id is not None:
                 self._by_trace[ended.trace_id] = run_id
             while len(self._ended) > self._size or (self._chars > _MAX_CHARS and len(self._ended) > 1):
@@ -88,12 +89,14 @@ class Past:
         newest.
         """
         with self._lock:
-            return self._ended.get(name) or self._ended.get(self._by_trace.get(name.lower(), ""))
+            found = self._ended.get(name) or self._ended.get(self._by_trace.get(name.lower(), ""))
+            return None if found is None else found[0]
 
     def _drop(self, run_id: str) -> None:
-        ended = self._ended.pop(run_id, None)
-        if ended is None:
+        found = self._ended.pop(run_id, None)
+        if found is None:
             return
-        self._chars -= ended.capture.chars
+        ended, chars = found
+        self._chars -= chars
         if ended.trace_id is not None and self._by_trace.get(ended.trace_id) == run_id:
             del self._by_trace[ended.trace_id]

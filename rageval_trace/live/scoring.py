@@ -53,14 +53,14 @@ class Scored:
         Return what made scoring as a whole fail; None when any metric did not fail.
         """
         errors = [result.error_type for result in self.results.values()]
-        return errors[0] if errors and all(errors) else None
+        return errors[0] if errors and None not in errors else None
 
     @property
     def outcome(self) -> str:
         """
         Return the request's outcome: `scored`, `timeout` or `scoring_error`.
         """
-        if any(result.error_type == "TimeoutError" for result in self.results.values()):
+        if any([result.error_type == "TimeoutError" for result in self.results.values()]):
             return "timeout"
         return "scoring_error" if self.error_type else "scored"
 
@@ -112,8 +112,7 @@ class Scorer:
         wanted = self._wanted(record)
         deadline = time.monotonic() + deadline_s
         results = evaluate_record(record, self.config, metrics=wanted, deadline=deadline).results
-        judge = "lexical" if any(result.judge == "lexical" for result in results.values()) else "none"
-        return self._scored(results, judge, began)
+        return self._scored(results, _keyless_judge(results), began)
 
     def cheap(self, record: EvalRecord, names: Iterable[str], deadline_s: float) -> Mapping[str, MetricResult]:
         """
@@ -132,9 +131,7 @@ class Scorer:
             return None
         deadline = time.monotonic() + deadline_s
         results = evaluate_record(record, self.config, metrics=wanted, deadline=deadline).results
-        return self._scored(
-            results, "lexical" if any(x.judge == "lexical" for x in results.values()) else "none", began
-        )
+        return self._scored(results, _keyless_judge(results), began)
 
     def ask_judge(self, record: EvalRecord, deadline_s: float) -> list[Scored]:
         """
@@ -178,6 +175,12 @@ class Scorer:
         return Scored(results, judge, verdict, abstained, time.perf_counter() - began)
 
 
+def _keyless_judge(results: Mapping[str, MetricResult]) -> str:
+    return "lexical" if any([result.judge == "lexical" for result in results.values()]) else "none"
+
+
 def _abstained(results: Mapping[str, MetricResult]) -> bool | None:
-    known = [result.details["abstained"] for result in results.values() if "abstained" in result.details]
-    return bool(known[0]) if known else None
+    for result in results.values():
+        if "abstained" in result.details:
+            return bool(result.details["abstained"])
+    return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from opentelemetry.context import Context, get_current
 from opentelemetry.trace import Span, SpanContext, get_current_span
 
 __all__ = ["Anchor", "SpanLookup"]
@@ -29,7 +30,7 @@ class Anchor:
             may have ended.
     """
 
-    __slots__ = ("_outer_span", "found", "outer", "request", "settled", "span")
+    __slots__ = ("_outer_span", "_seen", "found", "outer", "request", "settled", "span")
 
     def __init__(self) -> None:
         self.outer: SpanContext | None = None
@@ -38,6 +39,7 @@ class Anchor:
         self.request: SpanContext | None = None
         self.span: Span | None = None
         self._outer_span: Span | None = None
+        self._seen: Context | None = None
 
     @classmethod
     def begin(cls) -> Anchor:
@@ -45,7 +47,8 @@ class Anchor:
         Return an anchor for a request that starts now, in the caller's context.
         """
         anchor = cls()
-        current = get_current_span()
+        anchor._seen = get_current()
+        current = get_current_span(anchor._seen)
         context = current.get_span_context()
         if context.is_valid:
             anchor.outer = context
@@ -66,7 +69,11 @@ class Anchor:
         if span is not None and span.get_span_context().is_valid:
             self._take(span)
         elif child:
-            self._see_current(get_current_span())
+            now = get_current()
+            # Nobody attached anything since: the most frequent case, and asked at every callback.
+            if now is not self._seen:
+                self._seen = now
+                self._see_current(get_current_span(now))
 
     def adopt(self, request: SpanContext) -> None:
         """
