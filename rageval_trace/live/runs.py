@@ -128,6 +128,7 @@ class Request:
 
     Attributes:
         id: The root run's id.
+        key: The same, or what stands for it among the live runs.
         sampled: Whether it will be scored; None while that is undecided.
         seeking: Its anchor may still be found.
         token: An object that lives as long as the root run and is made for it alone.
@@ -151,6 +152,7 @@ class Request:
         "explicit_answer",
         "id",
         "interrupted",
+        "key",
         "kind",
         "left",
         "overrides",
@@ -171,8 +173,18 @@ class Request:
         "unit",
     )
 
-    def __init__(self, id: Hashable, kind: int, anchor: Anchor, sampler: Sampler, token: object = None) -> None:
+    def __init__(
+        self,
+        id: Hashable,
+        kind: int,
+        anchor: Anchor,
+        sampler: Sampler,
+        token: object = None,
+        *,
+        key: Hashable = None,
+    ) -> None:
         self.id = id
+        self.key = id if key is None else key
         self.kind = kind
         self.anchor = anchor
         self.token = token
@@ -180,7 +192,7 @@ class Request:
         self.started_monotonic = time.monotonic()
         self.root = Run(self, kind, None)
         self.tombstone = self.root
-        self.run_ids: list[Hashable] = [id]
+        self.run_ids: list[Hashable] = [self.key]
         self.starts = 1
         self.closed = self.interrupted = self.unit = self.searched = self.left = False
         self.question: str | None = None
@@ -323,8 +335,8 @@ class Runs:
         """
         with self._lock:
             given_up = self._overdue(request.started_monotonic)
-            self._requests[request.id] = request
-            self.live[request.id] = request.root
+            self._requests[request.key] = request
+            self.live[request.key] = request.root
         for old in given_up:
             self._give_up(old)
         return request.root
@@ -392,7 +404,7 @@ class Runs:
         if request.closed:
             return False
         request.closed = True
-        self._requests.pop(request.id, None)
+        self._requests.pop(request.key, None)
         live = self.live
         for run_id in request.run_ids:
             live.pop(run_id, None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -79,23 +79,23 @@ class Tracker:
             The run; None when nothing of it is wanted.
         """
         live = self.runs.live
-        known = live.get(run_id)
-        if known is not None:
-            self._started_again(known, tags)
+        key = _key(run_id)
+        if key in live:
+            self._started_again(live.get(key), tags)
             return None
-        parent = None if parent_id is None else live.get(parent_id)
+        parent = None if parent_id is None else live.get(_key(parent_id))
         if parent is None:
-            if parent_id is not None and self.runs.is_late(run_id, parent_id):
+            if parent_id is not None and self.runs.is_late(key, _key(parent_id)):
                 return None
             surrounding = _surrounding_run()
-            parent = live.get(surrounding)
+            parent = live.get(_key(surrounding))
             if parent is None and CLAIMS.watched and not self._automatic:
                 CLAIMS.claim(run_id, parent_id or surrounding)
         if parent is None or (tags and kind == CHAIN and UNIT_TAG in tags and _may_hold_units(parent.request)):
             return self._begin(kind, run_id, tags, metadata)
         if kind == RETRIEVER:
             parent.request.searched = True
-        run = self.runs.child(run_id, parent, kind)
+        run = self.runs.child(key, parent, kind)
         if run is not None and run.request.seeking:
             self._seek(run.request, child=True)
             return None if run.request.sampled is False else run
@@ -143,7 +143,7 @@ class Tracker:
         request = run.request
         if run is request.root:
             self._finish(request, outputs=outputs, inputs=inputs)
-        elif not (outputs is None or isinstance(outputs, str) or run.inside & RETRIEVER or request.sampled is False):
+        elif not (request.sampled is False or outputs is None or isinstance(outputs, str) or run.inside & RETRIEVER):
             self._see_output(request, run, outputs)
 
     def retriever_ended(self, run_id: UUID, documents: Any) -> None:
@@ -211,7 +211,7 @@ class Tracker:
         """
         Take documents that the application itself names; False when the run is not known.
         """
-        run = self.runs.live.get(run_id)
+        run = self.runs.live.get(_key(run_id))
         if run is None:
             return False
         request = run.request
@@ -224,7 +224,7 @@ class Tracker:
         """
         Take the answer that the application itself names; False when the run is not known.
         """
-        run = self.runs.live.get(run_id)
+        run = self.runs.live.get(_key(run_id))
         if run is None:
             return False
         if run.request.sampled is not False:
@@ -234,7 +234,7 @@ class Tracker:
     def _begin(
         self, kind: int, run_id: UUID, tags: Sequence[str] | None, metadata: Mapping[str, Any] | None
     ) -> Run | None:
-        request = Request(run_id, kind, Anchor.begin(), self._sampler, tags)
+        request = Request(run_id, kind, Anchor.begin(), self._sampler, tags, key=_key(run_id))
         request.unit = bool(tags) and UNIT_TAG in (tags or ())
         request.tags = tuple(tags or ())
         if self._automatic and CLAIMS.holds(run_id):
@@ -250,16 +250,15 @@ class Tracker:
             self._seek(request, child=False)
         return None if request.sampled is False else request.root
 
-    def _started_again(self, known: Run, tags: Sequence[str] | None) -> None:
+    def _started_again(self, known: Run | None, tags: Sequence[str] | None) -> None:
         """
         Tell a handler that is attached twice, and so hears everything twice, from two requests under one id.
         """
-        request = known.request
-        if known is request.root and tags is not request.token:
-            request.starts += 1
+        if known is not None and known is known.request.root and tags is not known.request.token:
+            known.request.starts += 1
 
     def _ending(self, run_id: UUID) -> Run | None:
-        run = self.runs.live.get(run_id)
+        run = self.runs.live.get(_key(run_id))
         if run is None:
             return None
         request = run.request
@@ -336,7 +335,7 @@ class Tracker:
                 request.add(Retrieval("output", None, contexts=convert.contexts_of(documents, self._reader)))
 
     def _yield(self, run_id: Any) -> None:
-        run = self.runs.live.get(run_id)
+        run = self.runs.live.get(_key(run_id))
         if run is not None:
             run.request.leave()
 
@@ -345,6 +344,14 @@ class Tracker:
             CLAIMS.release(request.id)
         if not request.left:
             self._monitor.submit(build(request, "evicted", self._limits, sample_rate=self._sampler.rate))
+
+
+def _key(run_id: Any) -> Hashable:
+    """
+    Return a run id's number, by which it is looked up: a UUID's hash is computed in Python each time.
+    """
+    key: Hashable = getattr(run_id, "int", run_id)
+    return key
 
 
 def _may_hold_units(request: Request) -> bool:
