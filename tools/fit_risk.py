@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 from rageval_trace.metrics.risk_model import FEATURES, RiskModel, default_model  # noqa: E402
 from tools.risk_lab import measures  # noqa: E402
 from tools.risk_lab.data import CLAIM_THRESHOLDS, Table, load  # noqa: E402
-from tools.risk_lab.fitting import BREADTH, GREATEST, Weights, balance, curve, fit  # noqa: E402
+from tools.risk_lab.fitting import GREATEST, Weights, balance, curve, fit  # noqa: E402
 
 COEFFICIENTS = ROOT / "rageval_trace" / "metrics" / "risk.coefficients.json"
 
@@ -56,8 +56,7 @@ def write(table: Table) -> None:
     of_claim = table.of_set[table.answer_of]
     marked = sorted(set(of_claim[looked]))
     bad = np.nan_to_num(table.claim_bad)
-    claim_doubt = weights.claim_doubt(table) + BREADTH * table.breadth
-    claim_slope, claim_offset = curve(claim_doubt, bad, balance(bad, of_claim, looked, marked))
+    claim_slope, claim_offset = curve(weights.claim_rank(table), bad, balance(bad, of_claim, looked, marked))
     content = {
         "version": default_model().version,
         "weights": {name: round(float(weight), 3) for name, weight in zip(FEATURES, weights.claim, strict=True)},
@@ -67,7 +66,7 @@ def write(table: Table) -> None:
         "offset": round(offset, 4),
         "claim_slope": round(claim_slope, 4),
         "claim_offset": round(claim_offset, 4),
-        "claim_breadth": BREADTH,
+        "claim_length": round(weights.length, 3),
     }
     COEFFICIENTS.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     default_model.cache_clear()
@@ -77,7 +76,7 @@ def shipped(model: RiskModel) -> Weights:
     """
     Return the weights of the coefficients file.
     """
-    return Weights(np.array(model.weights), model.all_conflicts)
+    return Weights(np.array(model.weights), model.all_conflicts, model.claim_length)
 
 
 # -------------------------------------------------------------------------------------------------- report
@@ -90,11 +89,11 @@ def report(table: Table) -> None:
     model = default_model()
     weights = shipped(model)
     doubt = weights.doubt(table)
-    one_out, one_out_claims, one_out_weights = measures.left_out(table)
-    family_out, family_out_claims, _ = measures.left_out(table, families=True)
+    one_out, one_out_ranks, one_out_weights = measures.left_out(table)
+    family_out, family_out_ranks, _ = measures.left_out(table, families=True)
     _ranking(table, doubt, one_out, family_out)
     _cuts(table, one_out, one_out_weights)
-    _naming(table, {"shipped": weights.claim_doubt(table), "set out": one_out_claims, "family out": family_out_claims})
+    _naming(table, {"shipped": weights.claim_rank(table), "set out": one_out_ranks, "family out": family_out_ranks})
     _threshold(table, 1 / (1 + np.exp(-(model.slope * doubt + model.offset))))
     _reliability(table, 1 / (1 + np.exp(-(model.slope * doubt + model.offset))))
     _lexical(table)

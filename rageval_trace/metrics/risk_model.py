@@ -41,7 +41,7 @@ class RiskModel:
         offset: Of the answer's curve.
         claim_slope: Of the claim's curve; above 0.
         claim_offset: Of the claim's curve.
-        claim_breadth: Weight of `apart_count`, by which only claims are compared.
+        claim_length: Weight of `length`, by which only claims are compared.
     """
 
     version: int
@@ -52,7 +52,7 @@ class RiskModel:
     offset: float
     claim_slope: float
     claim_offset: float
-    claim_breadth: float
+    claim_length: float
 
     def doubt(self, signals: ClaimSignals) -> float:
         """
@@ -72,7 +72,7 @@ class RiskModel:
         Return the probability that a claim is not supported, in (0, 1).
         """
         return logistic(
-            self.claim_slope * (self.doubt(signals) + self.claim_breadth * signals.apart_count) + self.claim_offset
+            self.claim_slope * (self.doubt(signals) + self.claim_length * signals.length) + self.claim_offset
         )
 
     def answer_doubt(self, claims: Sequence[ClaimSignals]) -> float:

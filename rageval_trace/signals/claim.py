@@ -57,11 +57,10 @@ class ClaimSignals(NamedTuple):
         new_neighbours: Share of neighbouring words that never stand side by side in a context, in [0, 1]. Where the
             contexts are structured, in which neighbours mean nothing: share of content words in no context.
         apart: Share of neighbouring content words that no context holds near each other, in [0, 1]; likewise.
-        new_run: The longest run of content words that no context has, damped.
+        new_run: The longest run of content words that no context has, in any form, damped.
         conflicts: Missing numbers and times, contradicted facts and hours, each damped, summed.
         names: Names that no context mentions, damped.
-        apart_count: How many neighbouring content words are apart, damped: long claims break more often. Only for
-            comparing the claims of one answer.
+        length: ln(1 + words): long claims break more often. Only for comparing the claims of one answer.
         found: How many conflicts there are, undamped.
     """
 
@@ -70,7 +69,7 @@ class ClaimSignals(NamedTuple):
     new_run: float
     conflicts: float
     names: float
-    apart_count: float
+    length: float
     found: int
 
 
@@ -150,18 +149,24 @@ class Reader:
         missing_clock, numbers = self._missing_figures(text, times[:_MOST_TIMES])
         flags = contradicted_flags(self._keys, text) if self._keys else []
         hours = wrong_hours(self._hours, text, times) if self._hours else []
-        names = missing_names(text, tokens, held, self._asked, self._background, stopwords)
-        absent = [token for token in content if token not in held]
+        names, known = missing_names(text, tokens, held, self._asked, self._background, stopwords)
+        written = [number.written for number in numbers] + [time.written for time in missing_clock]
+        lost = {token for one in written for token in tokenize(one)}
+        absent = [
+            token
+            for token in content
+            if not (token in held or token in known or ("0" <= token[0] <= "9" and token not in lost))
+        ]
         new, apart = self._shares(spoken, content, absent)
         counts = [len(numbers), len(missing_clock), len(flags), len(hours)]
         found = sum(counts)
         signals = ClaimSignals(
             new_neighbours=new,
             apart=apart,
-            new_run=damped(_longest_run(content, held)) if absent else 0.0,
+            new_run=damped(_longest_run(content, absent)) if absent else 0.0,
             conflicts=sum(map(damped, counts)) if found else 0.0,
             names=damped(len(names)),
-            apart_count=math.log1p(apart * max(1, len(content) - 1)),
+            length=math.log1p(len(tokens)),
             found=found,
         )
         return signals, Findings(numbers, missing_clock, flags, hours, names, absent)
@@ -219,9 +224,10 @@ def _stems(text: TokenizedText) -> frozenset[str]:
     return frozenset(map(word_stem, text.words))
 
 
-def _longest_run(content: Sequence[str], held: frozenset[str]) -> int:
+def _longest_run(content: Sequence[str], absent: Sequence[str]) -> int:
     longest = run = 0
+    gone = frozenset(absent)
     for token in content:
-        run = 0 if token in held else run + 1
+        run = run + 1 if token in gone else 0
         longest = max(longest, run)
     return longest

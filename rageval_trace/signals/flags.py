@@ -32,6 +32,8 @@ _ENDS_REACH = _AFTER_COMMA | frozenset(
     "offer have include includes does do did it they takes accepts doesn't don't".split()
 )
 _BE = frozenset("is are was were".split())
+_BE_ONE = frozenset("is was".split())
+_ADVERBS = frozenset("also currently still".split())
 _UNSURE = frozenset(
     "mention mentioned specify specified information unclear unknown listed indicated stated data details disclosed "
     "confirmed provided".split()
@@ -226,11 +228,25 @@ def _denied(part: Sequence[str], place: tuple[int, int]) -> bool:
             break
         if part[at] in _NEGATIONS and after != "only":
             return True
-    for at in range(last + 1, len(part)):
-        if part[at] in _ENDS_REACH:
-            break
-        if part[at] in _NEGATE_BEFORE or (part[at] == "not" and part[at - 1] in _BE):
+    return _denied_after(part[last + 1 :])
+
+
+def _denied_after(rest: Sequence[str]) -> bool:
+    """
+    Tell whether a negation in the rest of a part reaches back to the words before it.
+    """
+    one_of_two = False
+    for at, word in enumerate(rest):
+        if word in _ENDS_REACH:
+            return False
+        if word in _NEGATE_BEFORE:
             return True
+        if word in _BE:
+            predicate = [other for other in rest[at + 1 : at + 3] if other not in _ADVERBS]
+            # "Seating and wifi is not offered" speaks of the wifi alone; "is offered" needs no further look.
+            denies = predicate[:1] == ["not"] or not _NEGATE_BEFORE.isdisjoint(predicate[:1])
+            return denies and not (one_of_two and word in _BE_ONE)
+        one_of_two = one_of_two or word == "and"
     return False
 
 

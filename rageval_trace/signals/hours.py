@@ -130,7 +130,7 @@ def wrong_hours(hours: Mapping[int, Hours | None], text: str, times: Sequence[Cl
         times: Its clock times.
     """
     lowered = text.lower()
-    if not hours or (len(times) < 2 and not any([word in lowered for word in _ABOUT_HOURS])):
+    if not hours or "happy hour" in lowered or (len(times) < 2 and not any([word in lowered for word in _ABOUT_HOURS])):
         return []
     groups, ranges = _day_groups(text), _ranges(text, times)
     wrong = []

@@ -1,7 +1,8 @@
 """
 Names of a claim that neither the contexts nor the question mention: words with a capital inside a sentence.
 
-Whole names are forgiven when the contexts hold their initials, and initials when the contexts hold the name.
+Whole names are forgiven when the contexts hold their initials, and initials when the contexts hold the name; initials
+are the same with dots and without.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from rageval_trace.text import tokenize
 __all__ = ["Background", "Name", "missing_names"]
 
 _UPPER = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0391-\u03a9\u0400-\u042f"
-_CAPITAL = re.compile(rf"[{_UPPER}][^\W_]*(?:['\u2019][^\W_]+)*")
+_CAPITAL = re.compile(rf"(?:[{_UPPER}]\.){{2,}}|[{_UPPER}][^\W_]*(?:['\u2019][^\W_]+)*")
 _STARTS_ANEW = frozenset('.!?:;"\u201c\u2022(|*_')
-_INSIDE = frozenset("'\u2019")
+# Before a capital that goes on with a word, or that is a unit ("175°C").
+_INSIDE = frozenset("'\u2019°º")
 _DIGIT = re.compile(r"\d")
 # "I" and its contractions, and the titles of this list, are no names.
 _PLAIN = frozenset("i i'm i'd i've i'll ok am pm".split())
@@ -27,6 +29,22 @@ _SAME = (
     frozenset("us u.s usa america american americans".split()),
     frozenset("uk u.k britain british england english".split()),
 )
+_STATES: dict[str, tuple[str, ...]] = {
+    word: tuple(codes.split("/"))
+    for word, codes in [
+        entry.split(":")
+        for entry in (
+            "alabama:AL alaska:AK arizona:AZ arkansas:AR california:CA colorado:CO connecticut:CT delaware:DE "
+            "florida:FL georgia:GA hawaii:HI idaho:ID illinois:IL indiana:IN iowa:IA kansas:KS kentucky:KY "
+            "louisiana:LA maine:ME maryland:MD massachusetts:MA michigan:MI minnesota:MN mississippi:MS "
+            "missouri:MO montana:MT nebraska:NE nevada:NV ohio:OH oklahoma:OK oregon:OR pennsylvania:PA "
+            "tennessee:TN texas:TX utah:UT vermont:VT virginia:VA/WV washington:WA wisconsin:WI wyoming:WY "
+            "new:NY/NJ/NM/NH york:NY jersey:NJ mexico:NM hampshire:NH north:NC/ND south:SC/SD carolina:NC/SC "
+            "dakota:ND/SD west:WV rhode:RI island:RI"
+        ).split()
+    ]
+}
+_STATE_OF = {code: word for word, codes in reversed(_STATES.items()) for code in codes}
 _OTHER_FORMS = {word: group for group in _SAME for word in group}
 _OTHER_FORMS |= {"united": _SAME[0] | _SAME[1], "states": _SAME[0], "kingdom": _SAME[1]}
 
@@ -55,6 +73,29 @@ class Background:
         self.words = words
         self._capitals: str | None = None
         self._initials: str | None = None
+        self._compounds: frozenset[str] | None = None
+
+    def writes(self, code: str) -> bool:
+        """
+        Tell whether a context has a word in just these letters: `CA`, but no "ca".
+        """
+        return any([re.search(rf"\b{code}\b", text) is not None for text in self._texts if code in text])
+
+    def hyphenates(self, word: str) -> bool:
+        """
+        Tell whether a context writes a word in two: "Wi-Fi" for `wifi`.
+        """
+        if self._compounds is None:
+            found = [pair for text in self._texts for pair in _COMPOUND.findall(text)]
+            self._compounds = frozenset([(first + second).casefold() for first, second in found])
+        return word in self._compounds
+
+    def dots(self, acronym: str) -> bool:
+        """
+        Tell whether a context has these letters with dots between them: "U.N." for `UN`.
+        """
+        dotted = ".".join(acronym)
+        return any([dotted in text for text in self._texts])
 
     def spells_out(self, acronym: str) -> bool:
         """
@@ -72,6 +113,10 @@ class Background:
 # More missing names than this add nothing to a claim's risk.
 _MOST = 20
 _NOT_CAPITAL = re.compile(rf"[^{_UPPER}]+")
+_COMPOUND = re.compile(r"([^\W\d_]{2,})-([^\W\d_]{2,})")
+_ACRONYM = re.compile(rf"([{_UPPER}]{{2,6}})s?\)")
+# The words of a spelled-out acronym are few.
+_MOST_BETWEEN = 8
 _SMALL = frozenset("of the and for in on to a an de la".split())
 
 
@@ -111,9 +156,10 @@ def missing_names(
     asked: Collection[str],
     background: Background,
     stopwords: Collection[str] = frozenset(),
-) -> list[Name]:
+) -> tuple[list[Name], frozenset[str]]:
     """
-    Return the names of a claim that no context mentions, each once, in order.
+    Return the names of a claim that no context mentions, each once, in order, and the tokens of those that the
+    contexts have in another form.
 
     Args:
         text: The claim.
@@ -124,20 +170,52 @@ def missing_names(
         stopwords: Words that are never names.
 
     Returns:
-        The names; none where capitals say nothing: in a title, in German.
+        Names and tokens; none where capitals say nothing: in a title, in German.
     """
     if held.issuperset(tokens) and _reads_plainly(text):
-        return []
+        return [], frozenset()
     names = _names(text)
-    missing: dict[str, Name] = {}
+    unheld: dict[str, Name] = {}
     for name in names:
         if not (name.token in stopwords or name.token in asked or name.token in held):
-            missing.setdefault(name.token, name)
-    if not missing or (len(tokens) > 4 and len(names) > 0.6 * (len(tokens) - 1)):
-        return []
+            unheld.setdefault(name.token, name)
+    if not unheld or (len(tokens) > 4 and len(names) > 0.6 * (len(tokens) - 1)):
+        return [], frozenset()
     if len(_GERMAN.intersection(tokens)) > 1:
-        return []
-    return [name for name in list(missing.values())[:_MOST] if not _known_otherwise(name, names, background)]
+        return [], frozenset()
+    missing: list[Name] = []
+    known: list[str] = []
+    solid = _written_solid(text, background.words) if "-" in text else ()
+    for name in list(unheld.values())[:_MOST]:
+        if name.token in solid or _known_otherwise(name, names, background) or _introduces(text, name, background):
+            known += tokenize(name.written)
+        else:
+            missing.append(name)
+    return missing, frozenset(known)
+
+
+def _written_solid(text: str, words: frozenset[str]) -> list[str]:
+    """
+    Return the parts of those hyphenated words that a context writes as one: "wi" and "fi" when it has `wifi`.
+    """
+    pairs = [(first.casefold(), second.casefold()) for first, second in _COMPOUND.findall(text)]
+    return [part for pair in pairs if "".join(pair) in words for part in pair]
+
+
+def _introduces(text: str, name: Name, background: Background) -> bool:
+    """
+    Tell whether the name is part of a spelling-out of an acronym of the contexts: "Islamic State (ISIS)".
+    """
+    opened = text.find(" (", name.start)
+    acronym = _ACRONYM.match(text, opened + 2) if opened > 0 else None
+    if acronym is None or name.written[0] not in acronym[1]:
+        return False
+    between = text[name.start : opened].split(maxsplit=_MOST_BETWEEN)
+    return (
+        len(between) <= _MOST_BETWEEN
+        and all([word[0].isupper() or word in _SMALL for word in between])
+        and not background.words.isdisjoint((acronym[1].casefold(), acronym[0][:-1].casefold()))
+    )
 
 
 def _reads_plainly(text: str) -> bool:
@@ -151,13 +229,21 @@ def _known_otherwise(name: Name, names: Sequence[Name], background: Background) 
     """
     Tell whether the contexts know a name under another form.
     """
-    same = _OTHER_FORMS.get(name.token)
-    if same is not None and not background.words.isdisjoint(same):
+    letters = name.written.replace(".", "")
+    token = name.token if letters == name.written else letters.casefold()
+    same = _OTHER_FORMS.get(token)
+    if token in background.words or (same is not None and not background.words.isdisjoint(same)):
         return True
-    if name.written.isupper() and len(name.written) > 1:
+    if any([background.writes(code) for code in _STATES.get(token, ())]):
+        return True
+    if letters[-1] == "s" and letters[:-1].isupper() and token[:-1] in background.words:
+        return True
+    if letters.isupper() and len(letters) > 1:
+        if letters in _STATE_OF and _STATE_OF[letters] in background.words:
+            return True
         spelled = "".join([other.written[0] for other in names if not other.written.isupper()])
-        return name.written in spelled or (len(name.written) > 2 and background.spells_out(name.written))
-    return _inside_acronym(name, names, background)
+        return letters in spelled or background.dots(letters) or (len(letters) > 2 and background.spells_out(letters))
+    return _inside_acronym(name, names, background) or background.hyphenates(token)
 
 
 def _inside_acronym(name: Name, names: Sequence[Name], background: Background) -> bool:

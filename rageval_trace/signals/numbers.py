@@ -2,7 +2,8 @@
 Numbers and clock times of a claim that no context gives.
 
 A number is given when a context has it in any common form: with thousands commas, as a word or an ordinal, scaled
-("6.5 million", "3k"), or in another unit right after the one that is given ("350°F (175°C)").
+("6.5 million", "3k"), or in another unit right after the one that is given ("350°F (175°C)"). A decade is also given by
+its short form and by any of its years ("the 1970s" by "the '70s" and by 1979).
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ _REACH = 8
 _LOOKED_AT = 300
 _BETWEEN = "|"
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+_FULL_DECADE = re.compile(r"(\d\d(\d))0s", re.ASCII)
 
 
 def _plain(value: float) -> str:
@@ -107,7 +109,12 @@ class NumberBook:
         forms = number_forms(token)
         if any([word in self._words for form in forms for word in _SPELLED.get(form, ())]):
             return True
-        return not self._forms().isdisjoint(forms)
+        if not self._forms().isdisjoint(forms):
+            return True
+        decade = _FULL_DECADE.fullmatch(token)
+        return decade is not None and not self._words.isdisjoint(
+            [f"{decade[2]}0s", *[f"{decade[1]}{year}" for year in range(10)]]
+        )
 
     def _pairs(self) -> frozenset[tuple[str, str]]:
         """
@@ -233,7 +240,7 @@ def missing_times(claim: Sequence[ClockTime], given: Collection[int]) -> list[Cl
 
 _IN_TEXT = re.compile(r"\d[^\W_]*(?:(?:\.(?=\d)|,(?=\d{3}(?!\d)))[^\W_]+)*")
 _UNIT = re.compile(
-    r"\s*[-\u2013]?\s*(?:[°º]|degrees?|celsius|fahrenheit|[cfmgl]\b|km|kilom|miles?|mi\b|kg|kilog|lbs?|pounds?|feet|ft|met"
+    r"\s*(?:[-\u2013]\s*\d+)?[-\u2013]?\s*(?:[°º]|degrees?|celsius|fahrenheit|[cfmgl]\b|km|kilom|miles?|mi\b|kg|kilog|lbs?|pounds?|feet|ft|met"
     r"|cm|centi|inch|in\b|oz|ounces?|grams?|lit|gal|ml)",
     re.IGNORECASE,
 )
@@ -256,7 +263,10 @@ def _converted(value: float, before: Iterable[float]) -> bool:
 
 # More numbers or times than this in one sentence are data, and the rest of them go unread.
 _MOST = 50
-_LIST_MARK = re.compile(r"\(?\d{1,2}[.)](?=\s)")
+_LIST_MARK = re.compile(r"\(?\d{1,2}[.)](?=\s)|step \d{1,2}[:.](?=\s)", re.IGNORECASE)
+# "3.5 out of 5 stars": the upper end of a common scale states nothing.
+_SCALE_ENDS = frozenset(["5", "10", "100"])
+_OUT_OF = re.compile(r"\bout of (?:a possible )?$", re.IGNORECASE)
 _NEXT_MARK = re.compile(r"(?<=\s)\d{1,2}\.$")
 _DECADE = re.compile(r"\d0s")
 
@@ -273,7 +283,8 @@ class Figure(NamedTuple):
 
 def _figures(text: str, times: Sequence[ClockTime]) -> list[Figure]:
     """
-    Find the numbers of a claim that state something: no clock times, list numerals or decades of life ("your 20s").
+    Find the numbers of a claim that state something: no clock times, list numerals, decades of life ("your 20s")
+    or ends of scales ("out of 5").
     """
     mark = _LIST_MARK.match(text)
     first = mark.end() if mark else 0
@@ -288,6 +299,7 @@ def _figures(text: str, times: Sequence[ClockTime]) -> list[Figure]:
         if not text[match.start() - 1 : match.start()].isalnum()
         and not any([start <= match.start() < end for _, start, end, _ in times])
         and not _DECADE.fullmatch(match[0])
+        and not (match[0] in _SCALE_ENDS and _OUT_OF.search(text, max(0, match.start() - 20), match.start()))
     ]
 
 

@@ -9,11 +9,20 @@ from collections.abc import Collection
 
 __all__ = ["POINTERS", "declares_a_gap", "is_filler", "strip_references"]
 
-# Words by which an answer speaks of its contexts; they are support for nothing and need none.
-POINTERS: frozenset[str] = frozenset(
+# Words by which an answer speaks of its contexts, and words that only tie its sentences together: they are support for
+# nothing and need none.
+_OF_CONTEXTS = frozenset(
     "passage passages context contexts document documents provided given based mentioned mentions mention states "
-    "stated according excerpt excerpts described describes".split()
+    "stated according excerpt excerpts described describes article articles author authors text texts source "
+    "sources".split()
 )
+_TIES = frozenset(
+    "however although though despite whereas nevertheless nonetheless moreover furthermore additionally besides "
+    "meanwhile otherwise therefore thus hence consequently accordingly likewise similarly overall finally lastly "
+    "ultimately conversely alternatively instead namely indeed notably specifically particularly especially including "
+    "regarding concerning due upon unless since".split()
+)
+POINTERS: frozenset[str] = _OF_CONTEXTS | _TIES
 
 _SOURCE = (
     r"(?:passages?|contexts?|documents?|docs?|sources?|articles?|excerpts?|texts?|reviews?|references?|snippets?"
@@ -25,7 +34,7 @@ _SOURCE_WORDS = frozenset(
 )
 _REFERENCE = re.compile(
     rf"\(?\b(?:(?:as (?:stated|mentioned|described|noted|per|seen) in|according to|in|from|see) )?(?:the )?{_SOURCE}"
-    rf"\s*#?\d{{1,2}}(?:\s*(?:,|and|&|or|-|to)\s*(?:{_SOURCE}\s*)?#?\d{{1,2}})*\b\)?",
+    rf"\s*#?\d{{1,2}}(?:\s*(?:,|and|&|or|-|to)\s*(?:{_SOURCE}\s*)?#?\d{{1,2}})*\b(?:['\u2019]s\b)?\)?",
     re.IGNORECASE,
 )
 

@@ -46,17 +46,17 @@ def risk(contexts: tuple[str, ...], answer: str, question: str = "") -> float:
 @pytest.mark.parametrize(
     ("contexts", "answer", "expected"),
     [
-        (NILE, "The Nile is about 6,650 km long.", 0.099463495892),
-        (NILE, "The Nile is about 12,000 km long.", 0.910903395975),
-        (NILE, "The Nile flows through Spain. Eleven countries share its basin.", 0.413517137406),
+        (NILE, "The Nile is about 6,650 km long.", 0.104340568111),
+        (NILE, "The Nile is about 12,000 km long.", 0.920996194665),
+        (NILE, "The Nile flows through Spain. Eleven countries share its basin.", 0.491939044398),
         (
             NILE,
             "Here is what I found:\n- The Nile flows north.\n- Penguins dance on its banks every winter.",
-            0.573658116787,
+            0.573619295708,
         ),
-        (CAFE, "The Blue Door has outdoor seating and live music. It opens at 9 am.", 0.936364837786),
-        (CAFE, "The Blue Door has free WiFi, and the cake is great.", 0.099463495892),
-        ((), "The Nile is long.", 0.803258634796),
+        (CAFE, "The Blue Door has outdoor seating and live music. It opens at 9 am.", 0.942104441182),
+        (CAFE, "The Blue Door has free WiFi, and the cake is great.", 0.104340568111),
+        ((), "The Nile is long.", 0.862288492493),
     ],
 )
 def test_golden_values(contexts: tuple[str, ...], answer: str, expected: float) -> None:
@@ -200,7 +200,7 @@ def test_the_methods_page_names_the_suggested_threshold() -> None:
 def test_the_coefficients_keep_their_signs() -> None:
     """No weight is negative, so that no finding against a claim can lower its risk."""
     model = default_model()
-    assert all(weight >= 0 for weight in (*model.weights, model.all_conflicts, model.claim_breadth))
+    assert all(weight >= 0 for weight in (*model.weights, model.all_conflicts, model.claim_length))
     assert model.slope > 0
     assert model.claim_slope > 0
     assert model is default_model()

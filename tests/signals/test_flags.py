@@ -21,6 +21,11 @@ KEYS = KeyBook(
 @pytest.mark.parametrize(
     ("claim", "expected"),
     [
+        ("Reservations are accepted, a bar is open, and gin is not sold.", []),
+        ("Reservations and a bar is not offered.", []),
+        ("Reservations and WiFi are not offered.", ["attributes WiFi", "attributes Reservations"]),
+        ("WiFi is also not offered.", ["attributes WiFi"]),
+        ("WiFi is offered and there is not one seat.", []),
         ("It offers outdoor seating.", ["attributes OutdoorSeating"]),
         ("There is seating outdoors.", ["attributes OutdoorSeating"]),
         ("It has no outdoor seating.", []),

@@ -33,6 +33,7 @@ WEEK = opening_hours(
         ("On weekends it is open from 10 am to 2 am.", []),
         ("It is open seven days a week.", ["the context has no hours for Sunday"]),
         ("It is loved seven days a week.", []),
+        ("Happy hour runs from 1 pm to 2 pm on Monday.", []),
         ("It opens at 9 am.", []),
         ("Friday's hours run from 9 am until 8 pm and Monday's from 9 am until 6 pm.",
          ["the context has 9:00-17:00 for Monday, not 9 am until 6 pm"]),

@@ -55,7 +55,7 @@ class Table:
     faithfulness: Any = field(default_factory=list)
     groundedness: Any = field(default_factory=list)
     claims: Any = field(default_factory=list)
-    breadth: Any = field(default_factory=list)
+    length: Any = field(default_factory=list)
     claim_bad: Any = field(default_factory=list)
     starts: Any = field(default_factory=list)
     conflicts: Any = field(default_factory=list)
@@ -123,7 +123,7 @@ def _add(table: Table, number: int, name: str, row: dict[str, Any]) -> None:
     marked = row.get("claims")
     for reading in readings:
         table.claims.append([getattr(reading.signals, feature) for feature in FEATURES])
-        table.breadth.append(reading.signals.apart_count)
+        table.length.append(reading.signals.length)
         table.claim_bad.append(float("nan") if marked is None else 1 - _label(reading.claim.text, marked))
 
 

@@ -19,7 +19,6 @@ from tools.risk_lab.data import Table
 GREATEST = 0.4
 CLAIM_LOSS = 4.0
 RIDGE = 0.002
-BREADTH = 0.5
 _KINDS = len(FEATURES)
 
 
@@ -31,12 +30,19 @@ class Weights:
 
     claim: np.ndarray
     all_conflicts: float
+    length: float
 
     def claim_doubt(self, table: Table) -> np.ndarray:
         """
         Return the doubt of each claim.
         """
         return table.claims @ self.claim
+
+    def claim_rank(self, table: Table) -> np.ndarray:
+        """
+        Return what the claims of one answer are compared by.
+        """
+        return self.claim_doubt(table) + self.length * table.length
 
     def doubt(self, table: Table) -> np.ndarray:
         """
@@ -100,7 +106,27 @@ def fit(table: Table, sets: Sequence[int]) -> Weights:
     start = np.concatenate([np.full(_KINDS + 1, 0.5), np.zeros(2 * count)])
     bounds = [(0, None)] * (_KINDS + 1) + [(None, None)] * (2 * count)
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 1000}).x
-    return Weights(found[:_KINDS], float(found[_KINDS]))
+    length = _fit_length(table.claims @ found[:_KINDS], table, claims) if marked_sets else 0.0
+    return Weights(found[:_KINDS], float(found[_KINDS]), length)
+
+
+def _fit_length(doubts: np.ndarray, table: Table, weights: np.ndarray) -> float:
+    """
+    Return the weight of a claim's length beside its doubt, by the logistic loss on marked claims alone.
+    """
+    of_claim = table.of_set[table.answer_of]
+    bad = np.nan_to_num(table.claim_bad)
+    both = np.stack([doubts, table.length], 1)
+    count = len(table.sets)
+
+    def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
+        value, pull = _logistic(both @ point[:2] + point[2:][of_claim], bad, weights)
+        gradient = np.append(pull @ both, np.bincount(of_claim, pull, count))
+        return value + 1e-6 * (point @ point), gradient + 2e-6 * point
+
+    bounds = [(0, None)] * 2 + [(None, None)] * count
+    slope, length = minimize(loss, np.zeros(2 + count), jac=True, method="L-BFGS-B", bounds=bounds).x[:2]
+    return float(length / slope)
 
 
 def _logistic(logit: np.ndarray, bad: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:

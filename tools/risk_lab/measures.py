@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from tools.risk_lab.data import FAMILIES, Table
-from tools.risk_lab.fitting import BREADTH, Weights, fit
+from tools.risk_lab.fitting import Weights, fit
 
 
 def auroc(bad: np.ndarray, score: np.ndarray) -> float:
@@ -38,19 +38,19 @@ def _rows(table: Table) -> list[np.ndarray]:
 
 def left_out(table: Table, *, families: bool = False) -> tuple[np.ndarray, np.ndarray, list[Weights]]:
     """
-    Return each answer's doubt by weights that never saw its set (or its family of sets), each claim's too, and the
-    weights by set.
+    Return each answer's doubt by weights that never saw its set (or its family of sets), what its claims are compared
+    by, and the weights by set.
     """
     names = [FAMILIES.get(name, name) if families else name for name in table.sets]
-    doubt, claim_doubt = np.zeros(len(table.bad)), np.zeros(len(table.claims))
+    doubt, rank = np.zeros(len(table.bad)), np.zeros(len(table.claims))
     weights: list[Weights] = []
     for number, name in enumerate(names):
         seen = [other for other, label in enumerate(names) if label != name]
         weights.append(fit(table, seen))
         rows = table.of_set == number
         doubt[rows] = weights[-1].doubt(table)[rows]
-        claim_doubt[rows[table.answer_of]] = weights[-1].claim_doubt(table)[rows[table.answer_of]]
-    return doubt, claim_doubt, weights
+        rank[rows[table.answer_of]] = weights[-1].claim_rank(table)[rows[table.answer_of]]
+    return doubt, rank, weights
 
 
 def interval(
@@ -143,12 +143,11 @@ def calibrated(table: Table, score: np.ndarray, labelled: int | None = None, see
     return np.array(found)
 
 
-def naming(table: Table, claim_doubt: np.ndarray, number: int) -> tuple[float, float, int]:
+def naming(table: Table, rank: np.ndarray, number: int) -> tuple[float, float, int]:
     """
     Return how often the most doubtful claim of a broken answer is a marked one, how often a random one would be, and
     of how many answers.
     """
-    rank = claim_doubt + BREADTH * table.breadth
     hits, chance = [], []
     for answer in np.flatnonzero((table.of_set == number) & (table.bad == 1)):
         rows = slice(table.starts[answer], table.starts[answer] + table.sizes[answer])
