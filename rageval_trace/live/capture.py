@@ -44,7 +44,7 @@ _MAX_SPANS: Final = 20
 _MAX_RANKED: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for every request, and freezing its fields doubles the price
 class Capture:
     """
     One request that ended.

@@ -35,7 +35,7 @@ class RetrievalSpan:
     top_k: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for every request, and freezing its fields doubles the price
 class Evaluation:
     """
     One evaluation of one request by one judge, ready to be sent.
