@@ -169,6 +169,51 @@ def test_claims_are_marked_in_the_answer(answer, states):
     assert [part.state for part in parts(answer)] == states
 
 
+AARE = EvalRecord(
+    "Where does the Aare rise?",
+    ["The Aare rises in the Bernese Alps, is 288 km long and flows through Bern into the Rhine."],
+    "The Aare is 988 km long and flows through Bern into the Rhine. Otters paint its bridges. It rises in the Alps.",
+)
+NUMBER, WORDS = "988 is in no context; the contexts say 288", "no context has the words otters, paint, bridges"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        (None, [("doubtful", NUMBER), ("unsupported", WORDS), ("supported", "")]),
+        (["hallucination_risk"], [("doubtful", NUMBER), ("doubtful", WORDS), ("unjudged", "")]),
+    ],
+)
+def test_a_marked_sentence_has_its_cause(metrics, expected):
+    """
+    What speaks against a sentence goes with it, whether the judge or the risk alone marked it.
+    """
+    (entry,) = evaluate([AARE], metrics=metrics).results
+    assert [(part.state, part.note) for part in highlighted(entry, EvalConfig())] == expected
+
+
+def test_without_the_risk_the_judge_gives_the_note():
+    """
+    Where the risk was not computed, a marked sentence has the judge's own reason.
+    """
+    (entry,) = evaluate([AARE], metrics=["groundedness"]).results
+    states = [(part.state, part.note not in ("", WORDS)) for part in highlighted(entry, EvalConfig())]
+    assert states == [("supported", False), ("unsupported", True), ("supported", False)]
+
+
+def test_the_cause_stands_on_the_page():
+    """
+    Each cause is there to read behind its sentence, in the card and in the opened record, and as its title.
+    """
+    shown = to_html(evaluate([AARE]))
+    for state, sentence, cause in (
+        ("doubtful", "The Aare is 988 km long and flows through Bern into the Rhine.", NUMBER),
+        ("unsupported", "Otters paint its bridges.", WORDS),
+    ):
+        marked = f'<span class="{state}" title="{cause}">{sentence}</span> <small class="cause">{cause}</small>'
+        assert shown.count(marked) == 2
+
+
 def test_without_a_judgement_the_answer_is_plain():
     """
     When contexts were not observed, no sentence is called unsupported.
