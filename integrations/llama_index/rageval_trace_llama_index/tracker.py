@@ -383,9 +383,11 @@ class Tracker:
         self._monitor.submit(build(inner, "ok", self._limits, sample_rate=self._sampler.rate))
 
     def _give_up(self, request: Any) -> None:
-        if request.sampled is False:
-            self._monitor.skip(request.anchor)
-        elif self._wanted(request):
+        if not self._wanted(request):
+            return
+        if not request.settle(self._sampler):
+            self._monitor.skip(request.anchor, rag=request.kind != RETRIEVER)
+        else:
             self._monitor.submit(build(request, "evicted", self._limits, sample_rate=self._sampler.rate))
 
 
