@@ -8,7 +8,8 @@ the query has ended; no event says which query a token belongs to. So the genera
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterable
 from queue import SimpleQueue
 from typing import Any, Final, TypeAlias
 
@@ -162,8 +163,11 @@ def _listen(inner: Iterable[Any], listener: Listener) -> Generator[Any, None, No
 async def _alisten(inner: AsyncIterator[Any], listener: Listener) -> AsyncGenerator[Any, None]:
     listener.started = True
     append, room = listener.append, listener.room
+    advance = inner.__anext__
     try:
-        async for text in inner:
+        step = _first_step(inner)
+        while True:
+            text = await step
             if room > 0:
                 if type(text) is str:
                     if text:
@@ -172,13 +176,29 @@ async def _alisten(inner: AsyncIterator[Any], listener: Listener) -> AsyncGenera
                 elif text is not None:
                     room -= listener.odd(text)
             yield text
+            step = advance()
+    except StopAsyncIteration:
+        listener.end("ok")
     except GeneratorExit:
         close = getattr(inner, "aclose", None)
-        # An event loop that shuts down closes all of its generators side by side, the one below too.
         if close is not None and not getattr(inner, "ag_running", False):
             await close()
         raise
     except BaseException as error:
         listener.fail(error)
         raise
-    listener.end("ok")
+
+
+def _first_step(inner: AsyncIterator[Any]) -> Awaitable[Any]:
+    """
+    Begin with a generator behind the event loop's back.
+
+    A loop that shuts down closes all of the generators it has seen begin, side by side: this one and the one around it
+    would be closed twice at once, and the loop would report that as an error. The one around it closes this one.
+    """
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, hooks.finalizer)
+    try:
+        return inner.__anext__()
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
