@@ -79,11 +79,16 @@ class Tracker:
             The run; None when nothing of it is wanted.
         """
         live = self.runs.live
-        key = _key(run_id)
+        key = getattr(run_id, "int", run_id)  # `_key`, which is called for every event
+        parent = None if parent_id is None else live.get(getattr(parent_id, "int", parent_id))
+        if parent is not None and parent.request.sampled is False and not self._is_unit(kind, tags, parent):
+            # What is in no sample ought to cost next to nothing.
+            parent.request.searched |= kind == RETRIEVER
+            self.runs.pass_over(key, parent.request)
+            return None
         if key in live:
             self._started_again(live.get(key), tags)
             return None
-        parent = None if parent_id is None else live.get(_key(parent_id))
         if parent is None:
             if parent_id is not None and self.runs.is_late(key, _key(parent_id)):
                 return None
@@ -91,7 +96,7 @@ class Tracker:
             parent = live.get(_key(surrounding))
             if parent is None and CLAIMS.watched and not self._automatic:
                 CLAIMS.claim(run_id, parent_id or surrounding)
-        if parent is None or (tags and kind == CHAIN and UNIT_TAG in tags and _may_hold_units(parent.request)):
+        if parent is None or self._is_unit(kind, tags, parent):
             return self._begin(kind, run_id, tags, metadata)
         if kind == RETRIEVER:
             parent.request.searched = True
@@ -143,7 +148,7 @@ class Tracker:
         request = run.request
         if run is request.root:
             self._finish(request, outputs=outputs, inputs=inputs)
-        elif not (request.sampled is False or outputs is None or isinstance(outputs, str) or run.inside & RETRIEVER):
+        elif not (outputs is None or isinstance(outputs, str) or run.inside & RETRIEVER):
             self._see_output(request, run, outputs)
 
     def retriever_ended(self, run_id: UUID, documents: Any) -> None:
@@ -250,6 +255,17 @@ class Tracker:
             self._seek(request, child=False)
         return None if request.sampled is False else request.root
 
+    @staticmethod
+    def _is_unit(kind: int, tags: Sequence[str] | None, parent: Run) -> bool:
+        """
+        Return whether a run below another is a request of its own.
+
+        Tags are inherited, so inside a unit all runs bear its tag.
+        """
+        if not tags or kind != CHAIN or UNIT_TAG not in tags:
+            return False
+        return not parent.request.unit and not parent.request.left
+
     def _started_again(self, known: Run | None, tags: Sequence[str] | None) -> None:
         """
         Tell a handler that is attached twice, and so hears everything twice, from two requests under one id.
@@ -258,14 +274,18 @@ class Tracker:
             known.request.starts += 1
 
     def _ending(self, run_id: UUID) -> Run | None:
-        run = self.runs.live.get(_key(run_id))
+        """
+        Return the run that ends; None when nothing of its end is wanted.
+        """
+        run = self.runs.live.get(getattr(run_id, "int", run_id))
         if run is None:
             return None
         request = run.request
-        if request.sampled is not False:
-            run.end()
-            if request.seeking:
-                self._seek(request, child=run is not request.root)
+        if request.sampled is False:
+            return run if run is request.root else None
+        run.end()
+        if request.seeking:
+            self._seek(request, child=run is not request.root)
         return run
 
     def _seek(self, request: Request, *, child: bool) -> None:
@@ -352,13 +372,6 @@ def _key(run_id: Any) -> Hashable:
     """
     key: Hashable = getattr(run_id, "int", run_id)
     return key
-
-
-def _may_hold_units(request: Request) -> bool:
-    """
-    Return whether a tagged run below is a request of its own: tags are inherited, so inside a unit all runs bear it.
-    """
-    return not request.unit and not request.left
 
 
 def _status(request: Request, error: BaseException | None, *, streamed: bool) -> str:
