@@ -160,7 +160,7 @@ def _one_of(*words: str) -> Callable[[Any], bool]:
 SIMPLE_RULES: Final = ("error", "empty_retrieval")
 RULE: Final = (
     r"(?P<word>error|empty_retrieval)|tag:(?P<tag>\S.*)"
-    r"|(?P<metric>[a-z_]\w*)\s*(?P<sign>[<>])\s*(?P<value>\d*\.?\d+)"
+    r"|(?P<metric>[a-z_]\w*)\s*(?P<sign>[<>])\s*(?P<value>\d+(?:\.\d+)?|\.\d+)"
 )
 _ACCEPTED_RULES: Final = "any of error, empty_retrieval, tag:NAME, METRIC<VALUE, METRIC>VALUE"
 

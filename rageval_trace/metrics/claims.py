@@ -147,7 +147,7 @@ def context_utilisation(record: EvalRecord, config: EvalConfig | None = None) ->
     if error is not None:
         return MetricResult("context_utilisation", None, "claims could not be judged", judge=judge, error_type=error)
     used, total = work.supporting, len(work.contexts)
-    unused = [position + 1 for position in range(total) if position not in used]
+    unused = sorted(set(range(1, total + 1)).difference([position + 1 for position in used]))
     details = {"counts": {"used": len(used), "contexts": total}, "unused": unused}
     reason = f"{len(used)} of {total} contexts support a claim"
     return MetricResult("context_utilisation", len(used) / total, reason, judge=judge, details=details)

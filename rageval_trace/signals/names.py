@@ -113,7 +113,8 @@ class Background:
 # More missing names than this add nothing to a claim's risk.
 _MOST = 20
 _NOT_CAPITAL = re.compile(rf"[^{_UPPER}]+")
-_COMPOUND = re.compile(r"([^\W\d_]{2,})-([^\W\d_]{2,})")
+# The look-behind changes no match; without it a long run of letters is read again from each of them.
+_COMPOUND = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,})-([^\W\d_]{2,})")
 _ACRONYM = re.compile(rf"([{_UPPER}]{{2,6}})s?\)")
 # The words of a spelled-out acronym are few.
 _MOST_BETWEEN = 8

@@ -239,8 +239,10 @@ def missing_times(claim: Sequence[ClockTime], given: Collection[int]) -> list[Cl
 # --------------------------------------------------------------------------------------- missing numbers
 
 _IN_TEXT = re.compile(r"\d[^\W_]*(?:(?:\.(?=\d)|,(?=\d{3}(?!\d)))[^\W_]+)*")
+# Not `\s*[-]?\s*`: where no unit follows, that tries each split of a run of blanks, in time quadratic in the run.
 _UNIT = re.compile(
-    r"\s*(?:[-\u2013]\s*\d+)?[-\u2013]?\s*(?:[°º]|degrees?|celsius|fahrenheit|[cfmgl]\b|km|kilom|miles?|mi\b|kg|kilog|lbs?|pounds?|feet|ft|met"
+    r"(?:\s*[-\u2013](?:\s*\d+[-\u2013]?)?)?\s*"
+    r"(?:[°º]|degrees?|celsius|fahrenheit|[cfmgl]\b|km|kilom|miles?|mi\b|kg|kilog|lbs?|pounds?|feet|ft|met"
     r"|cm|centi|inch|in\b|oz|ounces?|grams?|lit|gal|ml)",
     re.IGNORECASE,
 )
