@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from opentelemetry.context import Context
 from opentelemetry.trace import (
     INVALID_SPAN,
     Link,
@@ -36,7 +37,6 @@ from rageval_trace.telemetry.results import Sorted, sort_results
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
-    from opentelemetry.context import Context
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
@@ -44,6 +44,7 @@ __all__ = ["EmitOptions", "Emitter", "Evaluation", "JudgeCall", "RetrievalSpan"]
 
 _T = TypeVar("_T")
 
+_NOWHERE: Context = set_span_in_context(INVALID_SPAN, Context())
 _LINK = {names.LINK: names.LINK_EVALUATED}
 
 
@@ -128,7 +129,7 @@ class Emitter:
         Count one request that was seen, by what became of it (`names.OUTCOMES`).
         """
         if self._metrics.on:
-            context = _context(None if anchor is None else anchor.target)
+            context = _point_context(anchor)
             self._try("a request not counted", self._instruments.count_request, outcome, pipeline, context)
 
     def count_answer(self, answer: str, retrieval: str, pipeline: str, anchor: Anchor | None = None) -> None:
@@ -136,7 +137,7 @@ class Emitter:
         Count one answer (`names.ANSWERS`) with what its retrieval came to (`names.RETRIEVALS`).
         """
         if self._metrics.on:
-            context = _context(None if anchor is None else anchor.target)
+            context = _point_context(anchor)
             self._try("an answer not counted", self._instruments.count_answer, answer, retrieval, pipeline, context)
 
     def queue_changed(self, delta: int) -> None:
@@ -150,7 +151,7 @@ class Emitter:
         Record one call of an LLM judge.
         """
         if self._metrics.on:
-            context = _context(None if anchor is None else anchor.target)
+            context = _point_context(anchor)
             self._try("a judge's call not recorded", self._instruments.judge_called, call, pipeline, context)
 
     def judge_escalated(self, pipeline: str, anchor: Anchor | None = None) -> None:
@@ -158,7 +159,7 @@ class Emitter:
         Count one request of which a cascade handed something on to an LLM judge.
         """
         if self._metrics.on:
-            context = _context(None if anchor is None else anchor.target)
+            context = _point_context(anchor)
             self._try("an escalation not counted", self._instruments.judge_escalated, pipeline, context)
 
     def _emit(self, evaluation: Evaluation, anchor: Anchor) -> SpanContext | None:
@@ -262,6 +263,14 @@ def _context(target: SpanContext | None) -> Context:
     Return the caller's context with *target* as its span, or with none.
     """
     return set_span_in_context(INVALID_SPAN if target is None else NonRecordingSpan(target))
+
+
+def _point_context(anchor: Anchor | None) -> Context:
+    """
+    Return the context of a metric's point: nothing but the span that its exemplar points to.
+    """
+    target = None if anchor is None else anchor.target
+    return _NOWHERE if target is None else set_span_in_context(NonRecordingSpan(target), _NOWHERE)
 
 
 def _nanoseconds(seconds: float) -> int:
