@@ -8,7 +8,6 @@ counts see things that the contexts lack or contradict outright.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from rageval_trace.signals.numbers import (
     NumberBook,
     clock_times,
     given_times,
+    has_digit,
     missing_numbers,
     missing_times,
 )
@@ -36,7 +36,6 @@ __all__ = ["ClaimSignals", "Findings", "Reader", "damped"]
 
 _MOST = 6
 _MOST_TIMES = 50
-_DIGIT = re.compile(r"\d")
 
 
 _DAMPED = tuple([math.log1p(count) for count in range(_MOST + 1)])
@@ -145,18 +144,14 @@ class Reader:
             spoken = [token for token in tokens if token not in POINTERS] or tokens
         stopwords, held = self.stopwords, self.evidence.held
         content = [token for token in spoken if token not in stopwords]
-        times = clock_times(text) if _may_have_times(text) else []
-        missing_clock, numbers = self._missing_figures(text, times[:_MOST_TIMES])
+        digits = has_digit(text, tokens)
+        times = clock_times(text) if digits or _may_have_times(text) else []
+        missing_clock, numbers = self._missing_figures(text, times[:_MOST_TIMES]) if digits or times else ([], [])
         flags = contradicted_flags(self._keys, text) if self._keys else []
         hours = wrong_hours(self._hours, text, times) if self._hours else []
         names, known = missing_names(text, tokens, held, self._asked, self._background, stopwords)
-        written = [number.written for number in numbers] + [time.written for time in missing_clock]
-        lost = {token for one in written for token in tokenize(one)}
-        absent = [
-            token
-            for token in content
-            if not (token in held or token in known or ("0" <= token[0] <= "9" and token not in lost))
-        ]
+        there = held | known if known else held
+        absent = [] if there.issuperset(content) else _absent(content, there, numbers, missing_clock)
         new, apart = self._shares(spoken, content, absent)
         counts = [len(numbers), len(missing_clock), len(flags), len(hours)]
         found = sum(counts)
@@ -182,11 +177,9 @@ class Reader:
         """
         Return the clock times and the numbers of a claim that the contexts lack.
         """
-        missing: list[Figure] = []
-        if _DIGIT.search(text):
-            if self._asked_numbers is None:
-                self._asked_numbers = NumberBook([self._asked])
-            missing = missing_numbers(text, times, self.numbers, self._asked_numbers)
+        if self._asked_numbers is None:
+            self._asked_numbers = NumberBook([self._asked])
+        missing = missing_numbers(text, times, self.numbers, self._asked_numbers)
         if times and self._given_times is None:
             per_text = zip(self._tokenized, self.texts, strict=True)
             self._given_times = frozenset().union(*[tokens.derive(given_times, text) for tokens, text in per_text])
@@ -213,9 +206,18 @@ class Reader:
         return self._numbers
 
 
+def _absent(
+    content: Sequence[str], held: frozenset[str], numbers: Sequence[Figure], times: Sequence[ClockTime]
+) -> list[str]:
+    """
+    Return the content words that the contexts lack in any form; a number that is not missing is there in another.
+    """
+    written = [number.written for number in numbers] + [time.written for time in times]
+    lost = {token for one in written for token in tokenize(one)}
+    return [token for token in content if not (token in held or ("0" <= token[0] <= "9" and token not in lost))]
+
+
 def _may_have_times(text: str) -> bool:
-    if _DIGIT.search(text):
-        return True
     lowered = text.lower()
     return "noon" in lowered or "midnight" in lowered
 

@@ -20,6 +20,8 @@ _LETTERS = 5
 _BLANK = "\0"
 # Two words are near when they lie in the same or neighbouring blocks of this many tokens.
 _BLOCK = 12
+# A word in more blocks than this is looked up in a list of blocks.
+_FEW = 32
 # From so many searches for a pair of words on, all pairs of the contexts are listed once, for time linear in them.
 _MANY_SEARCHES = 100
 
@@ -81,12 +83,14 @@ class Evidence:
         """
         Return all contexts as characters, made at the first call.
 
-        A blank keeps neighbours from spanning two contexts; two empty blocks keep words from being near across them.
+        A blank keeps neighbours from spanning two contexts; two empty blocks keep words from being near across them,
+        and an empty one before the first spares looking for the beginning.
         """
         if not self._joined:
             code_of = self._code_of
             encoded = ["".join(map(code_of.get, tokens, repeat(_BLANK))) for tokens in self._contexts]
-            self._joined = "".join([text + _BLANK * (3 * _BLOCK - len(text) % _BLOCK) for text in encoded])
+            padded = [text + _BLANK * (3 * _BLOCK - len(text) % _BLOCK) for text in encoded]
+            self._joined = _BLANK * _BLOCK + "".join(padded)
         return self._joined
 
     @property
@@ -127,37 +131,47 @@ class Evidence:
         Return the share of neighbouring words that some context holds near each other (within a dozen or two
         words); of the words, when no two neighbours differ; of none, 0.0.
         """
-        codes, known, held, places = self._codes, self._together, self.held, self._places
+        codes, known, held = self._codes, self._together, self.held
         near = total = 0
         for pair in pairwise(tokens):
             first, second = codes.get(pair[0], ""), codes.get(pair[1], "")
-            if first == second:
-                continue
-            total += 1
-            if pair in known:
-                near += 1
-            elif pair[0] in held and pair[1] in held:
-                here = places.get(first) or self._find_blocks(first)
-                there = places.get(second) or self._find_blocks(second)
-                near += here & (there | there << 1 | there >> 1) != 0
+            if first != second:
+                total += 1
+                if pair in known or (pair[0] in held and pair[1] in held and self._are_near(first, second)):
+                    near += 1
         if total:
             return near / total
         return sum([token in self.held for token in tokens]) / len(tokens) if tokens else 0.0
 
-    def _find_blocks(self, char: str) -> int:
-        """
-        Return the blocks that hold a word, as the bits of an integer.
-        """
-        joined = self._join()
-        find = joined.find
-        bits = bytearray(len(joined) // (8 * _BLOCK) + 1)
-        at = find(char)
-        while at >= 0:
+    def _are_near(self, first: str, second: str) -> bool:
+        find = self._join().find
+        at = find(first)
+        for _ in range(_FEW):
+            if at < 0:
+                return False
             block = at // _BLOCK
-            bits[block >> 3] |= 1 << (block & 7)
-            at = find(char, (block + 1) * _BLOCK)
-        blocks = self._places[char] = int.from_bytes(bits, "little")
-        return blocks
+            if find(second, (block - 1) * _BLOCK, (block + 2) * _BLOCK) >= 0:
+                return True
+            at = find(first, (block + 1) * _BLOCK)
+        here, there = self._blocks(first), self._blocks(second)
+        return here & (there | there << 1 | there >> 1) != 0
+
+    def _blocks(self, char: str) -> int:
+        """
+        Return the blocks that hold a word, as the bits of an integer: for words in so many that looking around each
+        would cost the square of a text's length.
+        """
+        known = self._places.get(char)
+        if known is None:
+            find = self._joined.find
+            bits = bytearray(len(self._joined) // (8 * _BLOCK) + 1)
+            at = find(char)
+            while at >= 0:
+                block = at // _BLOCK
+                bits[block >> 3] |= 1 << (block & 7)
+                at = find(char, (block + 1) * _BLOCK)
+            known = self._places[char] = int.from_bytes(bits, "little")
+        return known
 
 
 def _assign_codes(wanted: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -171,7 +185,7 @@ def _assign_codes(wanted: Iterable[str]) -> tuple[dict[str, str], dict[str, str]
     own: dict[str, str] = {}
     following = 0
     for token in dict.fromkeys(wanted):
-        begun = token[:_LETTERS] if token.isascii() else beginning(token)
+        begun = token if len(token) <= _LETTERS and token.isascii() else beginning(token)
         code = codes.get(begun)
         if code is None:
             following += 1

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from rageval_trace.signals.numbers import has_digit
 from rageval_trace.text import tokenize
 
 __all__ = ["Background", "Name", "missing_names"]
@@ -20,7 +21,6 @@ _CAPITAL = re.compile(rf"(?:[{_UPPER}]\.){{2,}}|[{_UPPER}][^\W_]*(?:['\u2019][^\
 _STARTS_ANEW = frozenset('.!?:;"\u201c\u2022(|*_')
 # Before a capital that goes on with a word, or that is a unit ("175°C").
 _INSIDE = frozenset("'\u2019°º")
-_DIGIT = re.compile(r"\d")
 # "I" and its contractions, and the titles of this list, are no names.
 _PLAIN = frozenset("i i'm i'd i've i'll ok am pm".split())
 # Two of these make a German sentence, in which every noun has a capital.
@@ -73,7 +73,6 @@ class Background:
         self.words = words
         self._capitals: str | None = None
         self._initials: str | None = None
-        self._compounds: frozenset[str] | None = None
 
     def writes(self, code: str) -> bool:
         """
@@ -85,10 +84,13 @@ class Background:
         """
         Tell whether a context writes a word in two: "Wi-Fi" for `wifi`.
         """
-        if self._compounds is None:
-            found = [pair for text in self._texts for pair in _COMPOUND.findall(text)]
-            self._compounds = frozenset([(first + second).casefold() for first, second in found])
-        return word in self._compounds
+        for at in range(2, len(word) - 1):
+            first, second = word[:at], word[at:]
+            if first in self.words and second in self.words:
+                compound = re.compile(rf"\b{re.escape(first)}-{re.escape(second)}\b", re.IGNORECASE)
+                if any([compound.search(text) for text in self._texts]):
+                    return True
+        return False
 
     def dots(self, acronym: str) -> bool:
         """
@@ -173,12 +175,13 @@ def missing_names(
     Returns:
         Names and tokens; none where capitals say nothing: in a title, in German.
     """
-    if held.issuperset(tokens) and _reads_plainly(text):
+    doubtful = [token for token in tokens if not (token in held or token in stopwords or token in asked)]
+    if not _may_hold_names(text, tokens, doubtful):
         return [], frozenset()
     names = _names(text)
     unheld: dict[str, Name] = {}
     for name in names:
-        if not (name.token in stopwords or name.token in asked or name.token in held):
+        if not (name.token in held or name.token in stopwords or name.token in asked):
             unheld.setdefault(name.token, name)
     if not unheld or (len(tokens) > 4 and len(names) > 0.6 * (len(tokens) - 1)):
         return [], frozenset()
@@ -219,11 +222,23 @@ def _introduces(text: str, name: Name, background: Background) -> bool:
     )
 
 
-def _reads_plainly(text: str) -> bool:
+def _may_hold_names(text: str, tokens: Sequence[str], doubtful: Sequence[str]) -> bool:
     """
-    Tell whether every capitalised word of a text is one of its tokens: no accents, no "A1.5".
+    Tell whether one of the doubtful tokens can be a name: no, where none has a capital inside the text.
+
+    Yes, where a capitalised word need not be one of the text's tokens: with accents, with numbers ("A1.5").
     """
-    return text.replace("\u2019", "'").isascii() and _DIGIT.search(text) is None
+    plain = text.replace("\u2019", "'")
+    if len(doubtful) > _MOST or not plain.isascii() or has_digit(text, tokens):
+        return True
+    lowered = plain.lower()
+    for token in doubtful:
+        at = lowered.find(token, 1)
+        while at >= 0:
+            if plain[at].isupper():
+                return True
+            at = lowered.find(token, at + 1)
+    return False
 
 
 def _known_otherwise(name: Name, names: Sequence[Name], background: Background) -> bool:
