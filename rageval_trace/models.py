@@ -115,8 +115,9 @@ def _from_basic_date(text: str) -> datetime:
 
 def _from_iso(text: str) -> datetime:
     plain = text[:-1] + "+00:00" if text[-1:] in ("Z", "z") else text
-    # Python 3.10 reads only 3 or 6 digits of a second's fraction.
-    plain = re.sub(r"\.(\d+)", lambda match: f".{match[1][:6]:0<6}", plain, count=1)
+    if "." in plain:
+        # Python 3.10 reads only 3 or 6 digits of a second's fraction.
+        plain = re.sub(r"\.(\d+)", lambda match: f".{match[1][:6]:0<6}", plain, count=1)
     for read in (datetime.fromisoformat, _from_basic_date):
         try:
             return parse_timestamp(read(plain))
