@@ -33,7 +33,8 @@ def install(requirement: str, target: Path) -> None:
             pytest.skip("neither pip nor uv is installed")
         pip = [found, "pip"] if Path(found).name == "uv" else [found]
     command = [*pip, "install", "--quiet", "--no-deps", "--target", str(target), requirement]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    environ = {name: value for name, value in os.environ.items() if name != "PIP_CONSTRAINT"}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=120)
     if done.returncode:
         pytest.skip(f"{requirement} cannot be installed here: {done.stderr.strip()[-200:]}")
 

@@ -58,7 +58,9 @@ def test_the_oldest_core_captures_all_of_it(tmp_path: Path) -> None:
         pytest.skip("runs from a checkout alone: an installed package would bring its own langchain-core")
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path)], check=True, timeout=120)
     python = tmp_path / ("Scripts" if os.name == "nt" else "bin") / "python"
-    subprocess.run([str(python), "-m", "pip", "install", "-q", "--no-compile", *OLDEST], check=True, timeout=240)
+    unconstrained = {name: value for name, value in os.environ.items() if name != "PIP_CONSTRAINT"}
+    install = [str(python), "-m", "pip", "install", "-q", "--no-compile", *OLDEST]
+    subprocess.run(install, env=unconstrained, check=True, timeout=240)
     path = os.pathsep.join([str(root) for root in (*roots, Path(oldest_core.__file__).parent)])
 
     ran = subprocess.run(
