@@ -197,12 +197,18 @@ def _lexical(table: Table) -> None:
 
 
 def _cost(table: Table) -> None:
-    _head("Cost in microseconds, on tokens already made", "set", "median", "99th percentile")
-    for number, name in enumerate(table.sets):
-        own = np.sort(table.seconds[table.of_set == number]) * 1e6
-        _row(name, round(float(np.median(own))), round(float(np.percentile(own, 99))))
-    own = table.seconds * 1e6
-    _row("all", round(float(np.median(own))), round(float(np.percentile(own, 99))))
+    _head(
+        "Cost in microseconds, on tokens already made", "set", "median", "99th percentile", "faithfulness, median",
+        "risk / faithfulness",
+    )  # fmt: skip
+    everything = np.ones(len(table.bad), bool)
+    for name, rows in [
+        *[(name, table.of_set == number) for number, name in enumerate(table.sets)],
+        ("all", everything),
+    ]:
+        own, other = table.seconds[rows] * 1e6, table.faithfulness_seconds[rows] * 1e6
+        middle, unit = float(np.median(own)), float(np.median(other))
+        _row(name, round(middle), round(float(np.percentile(own, 99))), round(unit), f"{middle / unit:.1f}")
 
 
 if __name__ == "__main__":

@@ -109,9 +109,10 @@ class Evidence:
         if len(tokens) < 2:
             return float(tokens[0] in self.held) if tokens else 0.0
         known, held = self._together, self.held
-        found = 0
-        for pair in pairwise(tokens):
-            if pair in known or (pair[0] in held and pair[1] in held and self._stand_together(*pair)):
+        open_pairs = [pair for pair in pairwise(tokens) if pair not in known]
+        found = len(tokens) - 1 - len(open_pairs)
+        for first, second in open_pairs:
+            if first in held and second in held and self._stand_together(first, second):
                 found += 1
         return found / (len(tokens) - 1)
 
