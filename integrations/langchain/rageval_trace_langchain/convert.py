@@ -312,6 +312,11 @@ def context_of(document: Any, reader: DocumentReader, score: Any = None) -> Cont
     """
     Snapshot one document; None when it holds no text.
     """
+    if type(document) is Document:
+        held = document.__dict__  # plain fields, so that nothing of them can raise
+        text, metadata = held.get("page_content"), held.get("metadata")
+        if type(text) is str and type(metadata) is dict:
+            return reader.context(text, metadata, id=held.get("id"), score=score)
     if isinstance(document, tuple) and len(document) == 2 and not isinstance(document[0], str):
         return context_of(document[0], reader, document[1])
     text = _attribute(document, "page_content")
