@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import NamedTuple
 
 from rageval_trace.claims import Claim
@@ -27,7 +28,7 @@ from rageval_trace.signals.numbers import (
     missing_numbers,
     missing_times,
 )
-from rageval_trace.signals.structured import read_facts
+from rageval_trace.signals.structured import Fact, read_facts
 from rageval_trace.signals.wording import POINTERS, strip_references
 from rageval_trace.text import tokenize
 from rageval_trace.tokenized import TokenizedText
@@ -122,10 +123,10 @@ class Reader:
             together,
         )
         self._background = Background(texts, self._words)
-        self._facts = [tokens.derive(read_facts, text) for tokens, text in zip(tokenized, texts, strict=True)]
-        facts = [fact for found in self._facts for fact in found]
+        per_text = [tokens.derive(read_facts, text) for tokens, text in zip(tokenized, texts, strict=True)]
+        facts = [fact for found in per_text for fact in found]
         self.structured = any([fact.kind != "text" for fact in facts])
-        self._keys = KeyBook(facts, self._prose_stems) if self.structured else None
+        self._keys = KeyBook(facts, partial(_prose_stems, tokenized, per_text)) if self.structured else None
         self._hours = opening_hours(facts) if facts else {}
         self._numbers: NumberBook | None = None
         self._asked_numbers: NumberBook | None = None
@@ -185,17 +186,6 @@ class Reader:
             self._given_times = frozenset().union(*[tokens.derive(given_times, text) for tokens, text in per_text])
         return missing_times(times, self._given_times or ()) if times else [], missing
 
-    def _prose_stems(self) -> frozenset[str]:
-        """
-        Return the stems of the words of the unstructured contexts.
-        """
-        prose = [
-            tokens.derive(_stems, tokens)
-            for tokens, facts in zip(self._tokenized, self._facts, strict=True)
-            if all([fact.kind == "text" for fact in facts])
-        ]
-        return frozenset().union(*prose)
-
     @property
     def numbers(self) -> NumberBook:
         """
@@ -220,6 +210,18 @@ def _absent(
 def _may_have_times(text: str) -> bool:
     lowered = text.lower()
     return "noon" in lowered or "midnight" in lowered
+
+
+def _prose_stems(tokenized: Sequence[TokenizedText], per_text: Sequence[Sequence[Fact]]) -> frozenset[str]:
+    """
+    Return the stems of the words of the unstructured contexts.
+    """
+    prose = [
+        text.derive(_stems, text)
+        for text, facts in zip(tokenized, per_text, strict=True)
+        if all([fact.kind == "text" for fact in facts])
+    ]
+    return frozenset().union(*prose)
 
 
 def _stems(text: TokenizedText) -> frozenset[str]:

@@ -4,6 +4,7 @@ The risk: golden values, laws, languages, causes, and when it is undefined.
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import os
@@ -273,3 +274,17 @@ def test_what_a_reference_leaves_behind_is_read() -> None:
     """A context's number with a possessive after it is taken out without the metric failing on what remains."""
     result = hallucination_risk(EvalRecord("Open?", ["The pool is open."], "By passage 2's text the pool is open."))
     assert (result.error_type, result.score is not None) == (None, True)
+
+
+@pytest.mark.parametrize("contexts", [NILE, CAFE])
+def test_nothing_is_left_to_the_garbage_collector(contexts: tuple[str, ...]) -> None:
+    """Scoring makes no reference cycles, whose collection would stop a busy process."""
+    record = EvalRecord("What is there?", contexts, "The Nile is 12,000 km long. The Blue Door has outdoor seating.")
+    hallucination_risk(record)
+    gc.collect()
+    gc.disable()
+    try:
+        hallucination_risk(record)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
