@@ -18,6 +18,7 @@ import pytest
 from rageval_trace import EvalConfig, EvalRecord, evaluate_record
 from rageval_trace.metrics import faithfulness, hallucination_risk
 from rageval_trace.metrics.workspace import open_workspace
+from rageval_trace.text import tokenize
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "groundedness"
 CONFIG = EvalConfig()
@@ -101,3 +102,27 @@ def test_the_risk_ranks_as_documented(name: str) -> None:
     value = auroc([(label, risk) for label, risk, _ in rows])
     assert value >= FLOORS[name]
     assert value >= auroc([(label, 1 - faithfulness) for label, _, faithfulness in rows]) - 0.01
+
+
+def is_marked(claim: str, sentences: list[dict[str, Any]]) -> bool:
+    """Tell whether the labelled sentence most like a claim is one that people marked."""
+    words = set(tokenize(claim))
+    theirs = [set(tokenize(sentence["text"])) for sentence in sentences]
+    alike = [len(words & other) / max(1, len(words | other)) for other in theirs]
+    return sentences[alike.index(max(alike))]["label"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "floor"), [("ragtruth_qa", 0.70), ("ragtruth_summary", 0.55), ("ragtruth_data2txt", 0.72)]
+)
+def test_the_claim_named_is_a_marked_one(name: str, floor: float) -> None:
+    """The riskiest claim of an answer that people found broken is, as often as documented, one that they marked."""
+    hits = []
+    for row in labelled(name):
+        if row["label"] == 1:
+            continue
+        details = hallucination_risk(EvalRecord(row["question"], row["contexts"], row["answer"])).details
+        marked = {claim["index"]: is_marked(claim["text"], row["claims"]) for claim in details.get("claims", ())}
+        if any(marked.values()):
+            hits.append(marked[details["weakest"]])
+    assert statistics.mean(hits) >= floor
