@@ -76,7 +76,7 @@ def _straighten(text: str) -> str:
 @cache
 def _token() -> re.Pattern[str]:
     """
-    Return the pattern of a token, which costs as much to compile as all the others here, and is not always needed.
+    Return the pattern of a token, which costs more to compile than all the others here, and is not always needed.
     """
     return re.compile(f"[{_UNSPACED}]|{_WORD}+(?:(?:'|(?<=[0-9])\\.(?=[0-9])){_WORD}+)*")
 

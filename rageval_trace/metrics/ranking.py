@@ -10,13 +10,14 @@ record's metadata then holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from itertools import accumulate
 from typing import TypeAlias
 
 from rageval_trace.metrics.base import register, undefined
 from rageval_trace.metrics.workspace import Workspace, workspace
-from rageval_trace.models import RETRIEVED_IDS, EvalConfig, EvalRecord, MetricResult
+from rageval_trace.models import RETRIEVED_IDS, Context, EvalConfig, EvalRecord, MetricResult
 
 __all__ = ["hit_rate", "mrr", "ndcg", "precision", "recall"]
 
@@ -44,6 +45,14 @@ def _ranked_ids(record: EvalRecord, k: int) -> list[str | None]:
     if isinstance(retrieved, (tuple, list)):
         return list(dict.fromkeys(retrieved))[:k]
     contexts = record.contexts or ()
+    first = [None if context.generated_id else context.id for context in contexts[:k]]
+    return first if len(first) == len(set(first)) else _ranked_with_repeats(contexts, k)
+
+
+def _ranked_with_repeats(contexts: Iterable[Context], k: int) -> list[str | None]:
+    """
+    Return the same by the definition, where some id comes back, or several were generated.
+    """
     found: dict[str, None] = {}
     ranked: list[str | None] = []
     for context in contexts:
@@ -57,22 +66,25 @@ def _ranked_ids(record: EvalRecord, k: int) -> list[str | None]:
     return ranked
 
 
-def _grades(record: EvalRecord) -> Mapping[str, float]:
+_Relevant: TypeAlias = "AbstractSet[str] | Mapping[str, float]"
+
+
+def _relevant(record: EvalRecord) -> _Relevant:
     """
-    Return the grade of each relevant id; ids graded 0 or less are not relevant.
+    Return the relevant ids, with their grades where there are any; ids graded 0 or less are not relevant.
     """
     relevant = record.relevant_ids
     if isinstance(relevant, Mapping):
         return {key: grade for key, grade in relevant.items() if grade > 0}
-    return dict.fromkeys(relevant or (), 1.0)
+    return relevant or frozenset()
 
 
-_Hits: TypeAlias = "tuple[int, Mapping[str, float], list[tuple[int, str]]]"
+_Hits: TypeAlias = "tuple[int, _Relevant, list[tuple[int, str]]]"
 
 
 def _hits(record: EvalRecord, config: EvalConfig | None) -> _Hits | None:
     """
-    Return k, the grades, and (1-based rank, id) of each relevant chunk in the top k; None when undefined.
+    Return k, what is relevant, and (1-based rank, id) of each relevant chunk in the top k; None when undefined.
     """
     if record.contexts is None or not record.relevant_ids:
         return None
@@ -80,12 +92,12 @@ def _hits(record: EvalRecord, config: EvalConfig | None) -> _Hits | None:
 
 
 def _find_hits(work: Workspace) -> _Hits | None:
-    grades = _grades(work.record)
-    if not grades:
+    relevant = _relevant(work.record)
+    if not relevant:
         return None
     k = work.config.k
     ranked = _ranked_ids(work.record, k)
-    return k, grades, [(rank, key) for rank, key in enumerate(ranked, 1) if key is not None and key in grades]
+    return k, relevant, [(rank, key) for rank, key in enumerate(ranked, 1) if key is not None and key in relevant]
 
 
 def _why_undefined(name: str, record: EvalRecord) -> MetricResult:
@@ -151,14 +163,14 @@ def recall(record: EvalRecord, config: EvalConfig | None = None) -> MetricResult
     found = _hits(record, config)
     if found is None:
         return _why_undefined("recall", record)
-    k, grades, hits = found
+    k, relevant, hits = found
     got = {key for _, key in hits}
     details = {
-        "counts": {"found": len(hits), "relevant": len(grades)},
-        "missing": sorted([key for key in grades if key not in got]),
+        "counts": {"found": len(hits), "relevant": len(relevant)},
+        "missing": sorted([key for key in relevant if key not in got]),
     }
-    reason = f"{len(hits)} of {len(grades)} relevant found in the top {k}"
-    return MetricResult("recall", len(hits) / len(grades), reason, details=details)
+    reason = f"{len(hits)} of {len(relevant)} relevant found in the top {k}"
+    return MetricResult("recall", len(hits) / len(relevant), reason, details=details)
 
 
 @register(
@@ -198,13 +210,13 @@ def ndcg(record: EvalRecord, config: EvalConfig | None = None) -> MetricResult:
     found = _hits(record, config)
     if found is None:
         return _why_undefined("ndcg", record)
-    k, grades, hits = found
-    if isinstance(record.relevant_ids, Mapping):
-        gain = math.fsum([grades[key] * _discount(rank) for rank, key in hits])
-        best = sorted(grades.values(), reverse=True)[:k]
+    k, relevant, hits = found
+    if isinstance(relevant, Mapping):
+        gain = math.fsum([relevant[key] * _discount(rank) for rank, key in hits])
+        best = sorted(relevant.values(), reverse=True)[:k]
         ideal = math.fsum([grade * _discount(rank) for rank, grade in enumerate(best, 1)])
     else:
-        gain, ideal = _binary_gain(hits), _binary_ideal(min(k, len(grades)))
+        gain, ideal = _binary_gain(hits), _binary_ideal(min(k, len(relevant)))
     return MetricResult("ndcg", min(1.0, gain / ideal), f"gain {gain:.3f} of {ideal:.3f} in the top {k}")
 
 

@@ -1,9 +1,9 @@
 """
 Print what the sixteen metrics cost beside the plain definition of the same text rules:
 
-    python tests/bench/throughput.py RECORDS.jsonl.gz [--records 300] [--rounds 5]
+    python tests/bench/throughput.py [RECORDS.jsonl.gz] [--records 300] [--rounds 5]
 
-Both score the same records, in turns (A B B A ...), freshly loaded each time, in processor time; the medians' ratio is
+Both score the same records (made-up ones without a file), in turns (A B B A ...), freshly loaded each time, in processor time; the medians' ratio is
 the figure. `warm` scores records whose contexts were seen before.
 """
 
@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from plain_metrics import PLAIN, record_of
+from prose import pages
 
 from rageval_trace import EvalConfig, EvalRecord, evaluate_record
 from rageval_trace.metrics import workspace
@@ -38,7 +39,9 @@ def ours(record: EvalRecord) -> dict[str, float | None]:
     return {name: one.score for name, one in evaluate_record(record, CONFIG, metrics=PLAIN).results.items()}
 
 
-def load(path: Path, count: int) -> list[EvalRecord]:
+def load(path: Path | None, count: int) -> list[EvalRecord]:
+    if path is None:
+        return [record_of(row) for row in pages(count)]
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [record_of(json.loads(line)) for line in itertools.islice(lines, count)]
 
@@ -51,7 +54,7 @@ def seconds(score: Callable[[EvalRecord], object], records: list[EvalRecord]) ->
     return time.process_time() - began
 
 
-def measure(path: Path, count: int, rounds: int, cache_chars: int, *, warm: bool) -> float:
+def measure(path: Path | None, count: int, rounds: int, cache_chars: int, *, warm: bool) -> float:
     """
     Return how many times as fast ours is.
     """
@@ -69,7 +72,7 @@ def measure(path: Path, count: int, rounds: int, cache_chars: int, *, warm: bool
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("records", type=Path)
+    parser.add_argument("records", type=Path, nargs="?")
     parser.add_argument("--records", dest="count", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()

@@ -1,5 +1,5 @@
 """
-A file larger than memory: scored in the same memory as a small one.
+A file larger than memory: scored in the same memory as a small one, in time that grows as it does.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not STATUS.exists(), reason="
 
 # Not `ru_maxrss`: a child inherits the peak of the process that started it, and pytest is a large one.
 PROGRAM = """
-import re, sys
+import re, sys, time
 from rageval_trace.cli import main
+began = time.process_time()
 code = main(sys.argv[1:])
+print(time.process_time() - began, file=sys.stderr)
 print(int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) // 1024, file=sys.stderr)
 sys.exit(code)
 """
@@ -45,23 +47,26 @@ def write(path: Path, megabytes: int) -> None:
             at += 1
 
 
-def peak_megabytes(path: Path, *words: str) -> int:
+def costs(path: Path, *words: str) -> tuple[float, int]:
     """
-    Run the program on a file and return the most memory it held.
+    Run the program on a file and return its processor seconds and the most megabytes it held.
     """
     command = [sys.executable, "-c", PROGRAM, "run", str(path), "--gate", "recall=0.5", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=path.parent)
-    return int(done.stderr.split()[-1])
+    taken, peak = done.stderr.split()[-2:]
+    return float(taken), int(peak)
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path):
+def test_memory_does_not_grow_with_the_file_and_time_does(tmp_path):
     """
-    Ten times the file takes the same memory, far below 300 MB, also when a JSON and an HTML report are written.
+    Ten times the file takes the same memory, far below 300 MB, also when a JSON and an HTML report are written; and
+    about ten times the time.
     """
     reports = ("--out", "report.json", "--html", "report.html")
     small, large = tmp_path / "small.jsonl", tmp_path / "large.jsonl"
     write(small, 3)
     write(large, 30)
-    before, after = peak_megabytes(small, *reports), peak_megabytes(large, *reports)
+    (soon, before), (later, after) = costs(small, *reports), costs(large, *reports)
     assert after < 200
     assert after < before + 30
+    assert later < 15 * soon
