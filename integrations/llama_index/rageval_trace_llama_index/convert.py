@@ -34,7 +34,7 @@ __all__ = [
     "tool_outputs",
 ]
 
-Stream: TypeAlias = "StreamingResponse | AsyncStreamingResponse"
+Stream: TypeAlias = "StreamingResponse | AsyncStreamingResponse | StreamingAgentChatResponse"
 
 QUESTION_KEYS: Final = ("user_msg", "question", "query", "user_input", "input", "message", "text", "prompt", "topic")
 ANSWER_KEYS: Final = ("answer", "response", "result", "output", "text", "content")
@@ -144,20 +144,22 @@ def _of_tools(outputs: Iterable[Any]) -> list[Any]:
 
 def stream_of(result: Any) -> Stream | None:
     """
-    Return the response whose text is still to come; None when there is none.
+    Return the response whose text is still to come, as its reader reads it; None when there is none.
     """
     if isinstance(result, (StreamingResponse, AsyncStreamingResponse)):
         return result
+    if isinstance(result, StreamingAgentChatResponse):
+        return None if result.is_writing_to_memory else result
     return stream_of(result.result) if type(result) is StopEvent else None
 
 
-def chat_stream_of(result: Any) -> StreamingAgentChatResponse | None:
+def written_chat_of(result: Any) -> StreamingAgentChatResponse | None:
     """
     Return the chat response that a thread or task of its own still writes; None when there is none.
     """
     if isinstance(result, StreamingAgentChatResponse):
-        return result
-    return chat_stream_of(result.result) if type(result) is StopEvent else None
+        return result if result.is_writing_to_memory else None
+    return written_chat_of(result.result) if type(result) is StopEvent else None
 
 
 def tool_outputs(result: Any) -> list[tuple[str, list[Any], str]]:

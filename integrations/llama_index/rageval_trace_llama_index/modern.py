@@ -18,6 +18,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.instrumentation.events import BaseEvent
+from llama_index.core.instrumentation.events.chat_engine import StreamChatDeltaReceivedEvent
 from llama_index.core.instrumentation.events.llm import LLMChatEndEvent, LLMCompletionEndEvent
 from llama_index.core.response_synthesizers.base import BaseSynthesizer
 from llama_index.core.workflow import Workflow
@@ -42,6 +43,7 @@ from rageval_trace_llama_index.scope import (
     WRITER,
     Scope,
     Step,
+    Written,
 )
 from rageval_trace_llama_index.tracker import Tracker
 
@@ -59,6 +61,12 @@ _CALLS: Final[Mapping[str, tuple[int, type]]] = {
     "run": (WORKFLOW, Workflow),
 }
 _CLASSES: Final = tuple({base for _, base in _CALLS.values()})
+# One look-up tells what to pass over: there is an event for each token.
+_TELLING: Final[Mapping[type, int]] = {
+    LLMCompletionEndEvent: LLM,
+    LLMChatEndEvent: LLM,
+    StreamChatDeltaReceivedEvent: WRITER,
+}
 _TAKES_PART: Final = SCOPES | RETRIEVER | WRITER
 
 
@@ -155,14 +163,21 @@ class Modern:
 
     def hear(self, event: BaseEvent) -> None:
         """
-        Keep what a model said inside a call of the user's own, the only place where nothing else tells the answer.
+        Keep what a model said inside a call of the user's own, the only place where nothing else tells the answer; and
+        what a chat's writer has written, which older versions of LlamaIndex tell nowhere else.
         """
-        if type(event) is not LLMCompletionEndEvent and type(event) is not LLMChatEndEvent:
+        kind = _TELLING.get(type(event))
+        if kind is None:
             return
         try:
             run = self._runs.live.get(event.span_id)
-            if run is not None and run.request.kind == GROUP and not (run.kind | run.inside) & RETRIEVER:
-                run.request.answer = convert.answer_of(event.response) or run.request.answer
+            if run is None:
+                return
+            if kind == WRITER:
+                if run.kind & WRITER:
+                    run.data.data.add(event.delta)  # type: ignore[attr-defined]
+            elif run.request.kind == GROUP and not (run.kind | run.inside) & RETRIEVER:
+                run.request.answer = convert.answer_of(event.response) or run.request.answer  # type: ignore[attr-defined]
         except Exception as error:
             self._fault("event", error)
 
@@ -206,9 +221,11 @@ class Modern:
         run = self._runs.child(id_, parent, kind)
         if run is None:
             return
-        question = None if kind & WRITER else self._question(kind, bound)
-        data = Retrieval("retriever", run, question) if kind & RETRIEVER else question
-        run.data = Step(id_, data)
+        if kind & WRITER:
+            run.data = Step(id_, Written(self._tracker.max_chars + 1))
+            return
+        question = self._question(kind, bound)
+        run.data = Step(id_, Retrieval("retriever", run, question) if kind & RETRIEVER else question)
         scope.cites = scope.cites or bool(kind & CITES)
         if scope.question is None and kind & (CHAT | QUERY | SYNTHESIS):
             scope.question = question
@@ -231,7 +248,8 @@ class Modern:
                 self._tracker.seek(scope, lookup, child=False)
         kind = run.kind
         if kind & WRITER:
-            self._tracker.chat_written(scope, id(instance), None if error is not None else instance.response)
+            text = None if error is not None else instance.response or step.data.text
+            self._tracker.chat_written(scope, id(instance), text)
         elif kind & RETRIEVER and error is None and step is not None:
             self._tracker.retrieved(scope, step.data, result)
         elif kind & SYNTHESIS:

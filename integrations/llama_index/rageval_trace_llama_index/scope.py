@@ -12,7 +12,20 @@ from rageval_trace.live.runs import Request
 from rageval_trace.live.sampling import Sampler
 from rageval_trace.telemetry.anchor import Anchor
 
-__all__ = ["CHAT", "CITES", "GROUP", "QUERY", "SCOPES", "SYNTHESIS", "TRACE", "WORKFLOW", "WRITER", "Scope", "Step"]
+__all__ = [
+    "CHAT",
+    "CITES",
+    "GROUP",
+    "QUERY",
+    "SCOPES",
+    "SYNTHESIS",
+    "TRACE",
+    "WORKFLOW",
+    "WRITER",
+    "Scope",
+    "Step",
+    "Written",
+]
 
 # Kinds beyond those of `live.runs`, as further bits.
 GROUP: Final = 8  # a span of the user's own: no request, unless it retrieves by hand
@@ -26,13 +39,43 @@ TRACE: Final = 1024  # a trace of the legacy callbacks
 SCOPES: Final = CHAT | QUERY | SYNTHESIS | WORKFLOW
 
 
+class Written:
+    """
+    The text of a chat answer as it is written.
+
+    Args:
+        room: Characters kept.
+    """
+
+    __slots__ = ("_parts", "_room")
+
+    def __init__(self, room: int) -> None:
+        self._parts: list[str] = []
+        self._room = room
+
+    def add(self, delta: object) -> None:
+        """
+        Take the next piece.
+        """
+        if isinstance(delta, str) and delta and self._room > 0:
+            self._parts.append(delta)
+            self._room -= len(delta)
+
+    @property
+    def text(self) -> str:
+        """
+        Return all of it.
+        """
+        return "".join(self._parts).strip()
+
+
 class Step:
     """
     What is kept about one call inside a request.
 
     Args:
         id: The span's id.
-        data: The `Retrieval` of a retriever, the question of a query engine.
+        data: The `Retrieval` of a retriever, the question of a query engine, what a chat's writer has `Written`.
     """
 
     __slots__ = ("data", "id", "started_ns")

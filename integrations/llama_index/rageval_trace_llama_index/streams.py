@@ -13,11 +13,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from queue import SimpleQueue
 from typing import Any, Final, TypeAlias
 
+from llama_index.core.base.llms.types import ChatResponse
 from llama_index.core.base.response.schema import AsyncStreamingResponse
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 
 from rageval_trace_llama_index.convert import Stream
 
-__all__ = ["CANCELLED", "Endings", "Listener", "is_spent", "told", "wrap"]
+__all__ = ["CANCELLED", "Endings", "Listener", "generator_of", "is_spent", "told", "wrap"]
 
 # BaseExceptions by which an application stops its own work.
 CANCELLED: Final = (asyncio.CancelledError, KeyboardInterrupt, SystemExit)
@@ -57,10 +59,11 @@ class Listener:
 
     def odd(self, text: Any) -> int:
         """
-        Keep a token that is no plain string, if it is some string at all, and return its length.
+        Keep a token that is no plain string, if there is some text in it, and return its length.
         """
         try:
-            plain = str.__str__(text) if isinstance(text, str) else ""
+            said = text.delta if isinstance(text, ChatResponse) else text
+            plain = str.__str__(said) if isinstance(said, str) else ""
         except Exception:
             return 0
         self.append(plain)
@@ -103,36 +106,53 @@ def wrap(response: Stream, listener: Listener) -> bool:
     Returns:
         False for what is no iterator, a list of texts for one: it is left alone, for it can be read more than once.
     """
-    inner: Any = response.response_gen
+    place = _place(response)
+    inner: Any = getattr(response, place)
     # Both ways of reading are tried in the order of the response's type, for proxies have both.
-    for asynchronous in (True, False) if isinstance(response, AsyncStreamingResponse) else (False, True):
+    first = isinstance(response, AsyncStreamingResponse) or place == "achat_stream"
+    for asynchronous in (first, not first):
         if hasattr(inner, "__anext__" if asynchronous else "__next__"):
             wrapped: Any = _alisten(inner, listener) if asynchronous else _listen(inner, listener)
-            response.response_gen = wrapped
+            setattr(response, place, wrapped)
             listener.key = id(wrapped)
             return True
     listener.forget()
     return False
 
 
+def generator_of(response: Stream) -> Any:
+    """
+    Return what a response's text is read from.
+    """
+    return getattr(response, _place(response))
+
+
 def told(response: Stream) -> str | None:
     """
     Return the text of a response that need not be waited for: it was read before, or is no stream. None for others.
     """
-    generator: Any = response.response_gen
+    generator = generator_of(response)
     if isinstance(generator, (list, tuple)):
         return "".join([text for text in generator if isinstance(text, str)])
-    if is_spent(response) and isinstance(response.response_txt, str):
-        return response.response_txt
-    return None
+    text = response.response if isinstance(response, StreamingAgentChatResponse) else response.response_txt
+    return text if is_spent(response) and isinstance(text, str) else None
 
 
 def is_spent(response: Stream) -> bool:
     """
     Return whether a response's text was read to its end already, so that there is nothing to hear.
     """
-    generator = response.response_gen
+    generator = generator_of(response)
     return getattr(generator, "gi_frame", generator) is None or getattr(generator, "ag_frame", generator) is None
+
+
+def _place(response: Stream) -> str:
+    """
+    Return the attribute that holds a response's generator: a chat's is one of whole messages, synchronous or not.
+    """
+    if not isinstance(response, StreamingAgentChatResponse):
+        return "response_gen"
+    return "chat_stream" if response.achat_stream is None else "achat_stream"
 
 
 def _listen(inner: Iterable[Any], listener: Listener) -> Generator[Any, None, None]:

@@ -54,6 +54,7 @@ class Tracker:
         self._sampler = monitor.sampler
         self._reader = DocumentReader(levers.keys, max_chars=settings.max_chars, count=count)
         self._limits = Limits(settings.max_contexts, settings.max_chars, count)
+        self.max_chars = settings.max_chars
         self._endings: streams.Endings = SimpleQueue()
         self.runs = Runs(max_requests=settings.max_runs, ttl_s=settings.run_ttl_s, give_up=self._give_up, count=count)
         settle_at_exit(self)
@@ -174,9 +175,9 @@ class Tracker:
             return
         self.settle()
         # A workflow may hand on the very stream that a query engine inside it returned.
-        if id(response.response_gen) in scope.streams or streams.is_spent(response):
+        if id(streams.generator_of(response)) in scope.streams or streams.is_spent(response):
             return
-        listener = streams.Listener(scope, self._limits.max_chars + 1, self._stream_ended, self._endings)
+        listener = streams.Listener(scope, self.max_chars + 1, self._stream_ended, self._endings)
         if streams.wrap(response, listener):
             scope.streams.add(listener.key)
 
@@ -271,8 +272,8 @@ class Tracker:
         elif nodes:
             self._stands_for(scope, scope.root, "response", nodes)
         self.listen(scope, result)
-        chat = convert.chat_stream_of(result)
-        if chat is not None and chat.is_writing_to_memory:
+        chat = convert.written_chat_of(result)
+        if chat is not None:
             scope.chat = id(chat)
 
     def _wanted(self, scope: Scope) -> bool:

@@ -279,7 +279,8 @@ def test_a_retriever_that_returns_a_corpus(handler: Any, results: list[Any]) -> 
     """
     Only as many nodes are read as anything is computed from, and texts no further than they count.
     """
-    many = [NodeWithScore(node=TextNode(text="word " * 50, id_=f"n{number}"), score=0.5) for number in range(20_000)]
+    nodes = [TextNode(text=f"{number} " * 50, id_=f"n{number}") for number in range(20_000)]
+    many = [NodeWithScore(node=node, score=0.5) for node in nodes]
     many[0].node.text = "long " * 2_000_000  # type: ignore[attr-defined]
 
     began = time.process_time()
