@@ -8,12 +8,14 @@ import asyncio
 import contextlib
 import functools
 import inspect
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from datetime import datetime, timezone
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from uuid import uuid4
@@ -26,6 +28,7 @@ from rageval_trace.live.runs import CHAIN, Request, Retrieval
 from rageval_trace.live.sampling import Sampler
 from rageval_trace.live.settings import Settings
 from rageval_trace.live.tally import Tally
+from rageval_trace.live.worker import settle_at_exit
 from rageval_trace.models import Context, EvalRecord
 from rageval_trace.telemetry.anchor import Anchor
 
@@ -50,6 +53,34 @@ class Blocks(ABC):
     settings: Settings
     sampler: Sampler
     tally: Tally
+
+    def __init__(self) -> None:
+        # Blocks that were entered, never left, and are gone: the garbage collector may do no more than name them here.
+        self.left_open: SimpleQueue[tuple[Request, Limits]] = SimpleQueue()
+        settle_at_exit(self)
+
+    def settle(self) -> None:
+        """
+        Count the blocks that were entered and never left, as `abandoned`.
+        """
+        while not self.left_open.empty():
+            try:
+                request, limits = self.left_open.get_nowait()
+            except Empty:
+                return
+            self.end(request, "abandoned", limits)
+
+    def end(self, request: Request, status: str, limits: Limits) -> None:
+        """
+        Take a block's request that ended, or skip it when it is not sampled.
+        """
+        try:
+            if request.settle(self.sampler):
+                self.submit(build(request, status, limits, sample_rate=self.sampler.rate))
+            else:
+                self.skip(request.anchor)
+        except Exception as fault:
+            self.tally.fault("run", fault)
 
     @property
     @abstractmethod
@@ -82,7 +113,8 @@ class Blocks(ABC):
         """
         Return a block for one request: `with monitor.run(question) as run:`, or `async with`.
 
-        What the block raises passes through, and counts as the request's error.
+        What the block raises passes through, and counts as the request's error. A block that is entered and never
+        left counts as `abandoned` once it is gone; of two processes that a fork makes of one, the first counts it.
 
         Args:
             question: What was asked.
@@ -91,6 +123,7 @@ class Blocks(ABC):
             relevant_ids: Ids of the relevant documents, when they are known.
             tags: For rules such as `tag:vip`.
         """
+        self.settle()
         said = {"pipeline": pipeline, "ground_truth": ground_truth, "relevant_ids": relevant_ids}
         return Block(self, question, {f"rageval.{name}": value for name, value in said.items() if value}, tags)
 
@@ -295,7 +328,7 @@ class Block:
                 request.question = self._question if isinstance(self._question, str) else str(self._question)
                 request.overrides = self._said
                 request.tags = self._tags
-                self._request = request
+                self._request, self._process = request, os.getpid()
             except Exception as error:
                 monitor.tally.fault("run", error)
         return self
@@ -303,14 +336,28 @@ class Block:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        request, self._request = self._request, None
-        if request is None or request.closed:
+        request = self._take_request()
+        if request is None:
             return
+        if self._pieces and request.explicit_answer is None:
+            request.explicit_answer = "".join(self._pieces)
+        self.monitor.end(request, _status(error), self._limits)
+
+    def __del__(self) -> None:
+        request = self._take_request()
+        if request is not None:
+            self.monitor.left_open.put((request, self._limits))
+
+    def _take_request(self) -> Request | None:
+        """
+        Return the block's request, once, and in the process alone that it began in.
+        """
+        request: Request | None = getattr(self, "_request", None)
+        self._request = None
+        if request is None or request.closed or self._process != os.getpid():
+            return None
         request.closed = True
-        try:
-            self._finish(request, error)
-        except Exception as fault:
-            self.monitor.tally.fault("run", fault)
+        return request
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
@@ -319,15 +366,6 @@ class Block:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.__exit__(kind, error, trace)
-
-    def _finish(self, request: Request, error: BaseException | None) -> None:
-        monitor = self.monitor
-        if not request.settle(monitor.sampler):
-            monitor.skip(request.anchor)
-            return
-        if self._pieces and request.explicit_answer is None:
-            request.explicit_answer = "".join(self._pieces)
-        monitor.submit(build(request, _status(error), self._limits, sample_rate=monitor.sampler.rate))
 
     def _context(self, document: Any) -> Context | None:
         reader = self._reader

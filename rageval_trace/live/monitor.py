@@ -106,6 +106,7 @@ class Monitor(LateFacts):
         meter_provider: MeterProvider | Unset | None = UNSET,
         logger_provider: LoggerProvider | Unset | None = UNSET,
     ) -> None:
+        super().__init__()
         self.settings = _settings(
             given(settings, None), pipeline=pipeline, sample_rate=sample_rate, judge_sample_rate=judge_sample_rate
         )

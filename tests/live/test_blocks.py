@@ -5,6 +5,8 @@ Requests without a framework: blocks, watched functions, records handed in.
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,6 +39,40 @@ def test_a_block_is_a_request(telemetry: Any) -> None:
         monitor.last.context_source,
         monitor.last.scores["faithfulness"],
     )
+    assert {"scored": 1} == outcomes(monitor)
+
+
+def test_a_block_that_is_never_left_is_counted_once_it_is_gone() -> None:
+    """The garbage collector leaves a note, which the monitor's next request acts on."""
+    results: list[Any] = []
+    monitor = Monitor(on_result=results.append)
+    block = monitor.run("How tall is it?").__enter__()
+    block.contexts(DOCS)
+    del block
+    gc.collect()
+    assert {} == outcomes(monitor)
+
+    monitor.run("Never entered")
+
+    assert [("abandoned", "How tall is it?")] == [(one.status, one.record.question) for one in results]
+    assert {"incomplete": 1} == outcomes(monitor)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_block_across_a_fork_counts_in_the_process_that_it_began_in() -> None:
+    """The child leaves the same block, and says nothing of it."""
+    monitor = Monitor(metrics=["faithfulness"])
+    read, write = os.pipe()
+    with monitor.run("How tall is it?") as run:
+        run.contexts(DOCS)
+        run.answer("It is 82 metres tall.")
+        child = os.fork()
+    if child == 0:
+        os.write(write, repr(outcomes(monitor)).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+
+    assert b"{}" == os.read(read, 100)
     assert {"scored": 1} == outcomes(monitor)
 
 
