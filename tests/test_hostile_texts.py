@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from adversaries import Expression, adversaries, expressions
@@ -31,6 +32,19 @@ def seconds(run: Callable[[], object]) -> float:
     return min(taken)
 
 
+def runs_away(short: Callable[[], object], long: Callable[[], object], unread_s: float) -> str:
+    """
+    Tell how much longer the long run takes, when that is too much; an empty string when it is not, or when it takes
+    too little to read. A busy machine is given three chances.
+    """
+    before = after = 0.0
+    for _ in range(3):
+        before, after = seconds(short), seconds(long)
+        if after < max(unread_s, GROWTH * before):
+            return ""
+    return f"{before * 1e3:.1f} ms, then {after * 1e3:.1f} ms"
+
+
 def test_the_expressions_are_found() -> None:
     """The walk finds the patterns held by modules, made by cached functions and written in calls."""
     places = " ".join(expression.place for expression in EXPRESSIONS)
@@ -50,11 +64,7 @@ def test_no_expression_backtracks_out_of_proportion(expression: Expression) -> N
         expression.run(long)
         if time.process_time() - began < 0.01:
             continue
-        before, after = (
-            seconds(lambda text=short: expression.run(text)),
-            seconds(lambda text=long: expression.run(text)),
-        )
-        assert after < max(0.01, GROWTH * before), f"{what}: {before * 1e3:.1f} ms, then {after * 1e3:.1f} ms"
+        assert "" == runs_away(partial(expression.run, short), partial(expression.run, long), 0.01), what
 
 
 UNITS = [
@@ -79,7 +89,5 @@ def test_no_text_is_dear_to_score(place: str) -> None:
         short, long = make(start + (unit * 5_000)[:5_000]), make(start + (unit * 20_000)[:20_000])
         results = evaluate_record(long).results
         assert {} == {name: one.error_type for name, one in results.items() if one.error_type}, unit
-        before, after = seconds(lambda r=short: evaluate_record(r)), seconds(lambda r=long: evaluate_record(r))
-        assert after < max(0.02, GROWTH * before), (
-            f"{start!r} {unit!r}*: {before * 1e3:.1f} ms, then {after * 1e3:.1f} ms"
-        )
+        found = runs_away(partial(evaluate_record, short), partial(evaluate_record, long), 0.02)
+        assert "" == found, f"{start!r} {unit!r}*"
