@@ -5,6 +5,7 @@ Every regular expression of the package, and strings made to be dear for it.
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import inspect
 import pkgutil
@@ -16,11 +17,6 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-import rageval_trace_langchain
-import rageval_trace_llama_index
-
-import rageval_trace
-
 if sys.version_info >= (3, 11):
     from re import _constants as codes
     from re import _parser as parser
@@ -28,7 +24,7 @@ else:
     import sre_constants as codes
     import sre_parse as parser
 
-ROOTS = (rageval_trace, rageval_trace_langchain, rageval_trace_llama_index)
+ROOTS = ("rageval_trace", "rageval_trace_langchain", "rageval_trace_llama_index")
 METHODS = {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
 # What prose, markup and numbers are made of, one repeated without end.
 COMMON = [
@@ -70,10 +66,16 @@ class Expression:
 
 
 def modules() -> Iterator[ModuleType]:
+    """
+    Yield every module but those that need what is not installed.
+    """
     for root in ROOTS:
-        yield root
-        for found in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
-            yield importlib.import_module(found.name)
+        with contextlib.suppress(ImportError):
+            package = importlib.import_module(root)
+            yield package
+            for found in pkgutil.walk_packages(package.__path__, f"{root}."):
+                with contextlib.suppress(ImportError):
+                    yield importlib.import_module(found.name)
 
 
 def compiled(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str]]]:

@@ -4,13 +4,15 @@ What importing the adapter loads, and what that costs beside LangChain's own imp
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import statistics
 import subprocess
 import sys
 
 import pytest
+
+pytest.importorskip("langchain_core", reason="needs the dev extra")
+pytest.importorskip("opentelemetry.sdk", reason="needs the dev extra")
 
 # What a LangChain application has loaded before it attaches anything.
 APPLICATION = "import langchain_core.callbacks.manager, langchain_core.runnables.base"
@@ -66,11 +68,9 @@ def test_the_first_handler_loads_no_sdk_model_client_or_framework() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    importlib.util.find_spec("openinference.instrumentation.langchain") is None, reason="needs OpenInference beside us"
-)
 def test_the_import_costs_half_of_openinference_and_a_twentieth_of_langchain() -> None:
     """In one run, taken in turns: the median import of the adapter beside OpenInference's and LangChain's core's."""
+    pytest.importorskip("openinference.instrumentation.langchain", reason="needs OpenInference beside us")
     taken: dict[str, list[float]] = {OURS: [], OPENINFERENCE: [], APPLICATION: []}
     for turn in range(10):
         for statement in taken if turn % 2 else reversed(taken):
