@@ -98,6 +98,7 @@ class NumberBook:
         self._words = frozenset().union(*texts) if words is None else words
         self._given: frozenset[str] | None = None
         self._scaled: frozenset[tuple[str, str]] | None = None
+        self._around: list[tuple[str, frozenset[str]]] | None = None
 
     def has(self, token: str, following: str = "") -> bool:
         """
@@ -159,14 +160,22 @@ class NumberBook:
         asked = self._words.intersection(words)
         if not asked:
             return []
-        tokens = [token for text in self._texts for token in (*text, _BETWEEN)]
-        places = islice([at for at, token in enumerate(tokens) if "0" <= token[0] <= "9"], _LOOKED_AT)
         scored: dict[str, int] = {}
-        for at in places:
-            score = len(asked.intersection(tokens[max(0, at - _REACH) : at + _REACH + 1]))
-            if score > scored.get(tokens[at], 0):
-                scored[tokens[at]] = score
+        for token, around in self._neighbourhoods():
+            score = len(asked & around)
+            if score > scored.get(token, 0):
+                scored[token] = score
         return sorted(scored, key=lambda token: -scored[token])[:3]
+
+    def _neighbourhoods(self) -> list[tuple[str, frozenset[str]]]:
+        """
+        Return the first given numbers, each with the tokens around it; made at the first call.
+        """
+        if self._around is None:
+            tokens = [token for text in self._texts for token in (*text, _BETWEEN)]
+            places = islice([at for at, token in enumerate(tokens) if "0" <= token[0] <= "9"], _LOOKED_AT)
+            self._around = [(tokens[at], frozenset(tokens[max(0, at - _REACH) : at + _REACH + 1])) for at in places]
+        return self._around
 
 
 # ------------------------------------------------------------------------------------------- clock times
