@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import product
 from numbers import Real
 
 from rageval_trace.judges.base import Judge, RecordJudge, judge_name
@@ -19,7 +20,7 @@ from rageval_trace.metrics.workspace import open_workspace
 from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
 from rageval_trace.reports.scorecard import RecordResult, Scorecard, ScorecardBuilder
 
-__all__ = ["SCORING_VERSION", "evaluate", "evaluate_record", "evaluator_version", "live_metrics"]
+__all__ = ["SCORING_VERSION", "evaluate", "evaluate_record", "evaluator_version", "live_metrics", "missing_labels"]
 
 SCORING_VERSION = 1
 """The version of the formulas: it changes only when a golden value does, with a "Scores" section in the CHANGELOG."""
@@ -171,14 +172,24 @@ def live_metrics(record: EvalRecord, selected: Iterable[Metric]) -> tuple[Metric
 
     Citations count as there when the answer holds a bracket that may be a citation mark.
     """
-    missing = set()
-    if record.ground_truth is None:
-        missing.add("ground_truth")
-    if not record.relevant_ids:
-        missing.add("relevant_ids")
-    if record.citations is None and not any([mark in (record.answer or "") for mark in "[\u3010("]):
-        missing.add("citations")
+    missing = missing_labels(record)
     return tuple([metric for metric in selected if missing.isdisjoint(metric.needs)])
+
+
+def missing_labels(record: EvalRecord) -> frozenset[str]:
+    """
+    Return which of a record's labels are not there; see `live_metrics`.
+    """
+    answer = record.answer or ""
+    cites = record.citations is not None or "[" in answer or "(" in answer or "\u3010" in answer
+    return _MISSING[record.ground_truth is None, not record.relevant_ids, not cites]
+
+
+_LABELS = ("ground_truth", "relevant_ids", "citations")
+_MISSING = {
+    flags: frozenset([name for name, flag in zip(_LABELS, flags, strict=True) if flag])
+    for flags in product((False, True), repeat=len(_LABELS))
+}
 
 
 def _now_source(record: EvalRecord, config: EvalConfig) -> str | None:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from opentelemetry import trace
 from opentelemetry.trace import SpanContext
 
 from rageval_trace.live.blocks import Blocks
@@ -120,8 +119,7 @@ class LateFacts(Blocks):
 
     def _remember(self, capture: Capture, span: SpanContext | None, pipeline: str) -> None:
         shown = span or capture.anchor.target
-        trace_id = None if shown is None else trace.format_trace_id(shown.trace_id)
-        self._past.add(Ended(capture, pipeline, trace_id))
+        self._past.add(Ended(capture, pipeline, None if shown is None else shown.trace_id))
 
 
 def bounded(name: str, known: set[str]) -> str:

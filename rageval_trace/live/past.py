@@ -18,7 +18,7 @@ __all__ = ["Ended", "Past"]
 _MAX_CHARS: Final = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for every request
 class Ended:
     """
     A scored request.
@@ -26,12 +26,12 @@ class Ended:
     Args:
         capture: As it was scored.
         pipeline: Its name in telemetry.
-        trace_id: In lower-case hex; None without a trace.
+        trace_id: None without a trace.
     """
 
     capture: Capture
     pipeline: str
-    trace_id: str | None
+    trace_id: int | None
 
     def anchor(self) -> Anchor:
         """
@@ -63,7 +63,7 @@ class Past:
         self._lock = RLock()
         # With its number of characters, which takes a walk over the texts to know.
         self._ended: OrderedDict[str, tuple[Ended, int]] = OrderedDict()
-        self._by_trace: dict[str, str] = {}
+        self._by_trace: dict[int, str] = {}
         self._chars = 0
 
     def __len__(self) -> int:
@@ -89,7 +89,7 @@ class Past:
         newest.
         """
         with self._lock:
-            found = self._ended.get(name) or self._ended.get(self._by_trace.get(name.lower(), ""))
+            found = self._ended.get(name) or self._ended.get(self._by_trace.get(_trace_number(name), ""))
             return None if found is None else found[0]
 
     def _drop(self, run_id: str) -> None:
@@ -100,3 +100,10 @@ class Past:
         self._chars -= chars
         if ended.trace_id is not None and self._by_trace.get(ended.trace_id) == run_id:
             del self._by_trace[ended.trace_id]
+
+
+def _trace_number(name: str) -> int:
+    try:
+        return int(name, 16)
+    except ValueError:
+        return 0

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from rageval_trace.evaluation import evaluate_record, evaluator_version, live_metrics
+from rageval_trace.evaluation import evaluate_record, evaluator_version, live_metrics, missing_labels
 from rageval_trace.gates import LiveVerdict, Threshold, judge_results, parse_thresholds
 from rageval_trace.judges.base import Judge, RecordJudge, judge_name
 from rageval_trace.judges.lexical import LexicalJudge
@@ -99,6 +99,8 @@ class Scorer:
         self.thresholds: tuple[Threshold, ...] = parse_thresholds(thresholds)
         names = [metric.name for metric in base.select(metrics)]
         self.metrics = base.select([*names, *[one.metric for one in self.thresholds]])
+        # Three labels may be missing or not, so that there are eight selections at most.
+        self._by_missing: dict[frozenset[str], tuple[Metric, ...]] = {}
         self.version = evaluator_version(self.config)
         # A judge of whole records is no judge for the config; its name and version count all the same.
         self._judge_config = replace(self.config, judge=cast("Judge | None", self.judge))
@@ -167,7 +169,11 @@ class Scorer:
         return self.config if scored.keyless else self._judge_config
 
     def _wanted(self, record: EvalRecord) -> tuple[Metric, ...]:
-        return live_metrics(record, self.metrics)
+        missing = missing_labels(record)
+        wanted = self._by_missing.get(missing)
+        if wanted is None:
+            wanted = self._by_missing[missing] = live_metrics(record, self.metrics)
+        return wanted
 
     def _scored(self, results: Mapping[str, MetricResult], judge: str, began: float) -> Scored:
         abstained = _abstained(results)

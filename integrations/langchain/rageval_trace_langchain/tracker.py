@@ -13,6 +13,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from langchain_core.runnables.config import var_child_runnable_config
+from opentelemetry.context import get_current
 from opentelemetry.trace import Span
 
 from rageval_trace.live.capture import OVERRIDES, Limits, build
@@ -101,7 +102,7 @@ class Tracker:
         if kind == RETRIEVER:
             parent.request.searched = True
         run = self.runs.child(key, parent, kind)
-        if run is not None and run.request.seeking:
+        if run is not None and run.request.seeking and _may_find(run.request):
             self._seek(run.request, child=True)
             return None if run.request.sampled is False else run
         return run
@@ -284,7 +285,7 @@ class Tracker:
         if request.sampled is False:
             return run if run is request.root else None
         run.end()
-        if request.seeking:
+        if request.seeking and _may_find(request):
             self._seek(request, child=run is not request.root)
         return run
 
@@ -364,6 +365,13 @@ class Tracker:
             CLAIMS.release(request.id)
         if not request.left:
             self._monitor.submit(build(request, "evicted", self._limits, sample_rate=self._sampler.rate))
+
+
+def _may_find(request: Request) -> bool:
+    """
+    Return whether looking for the request's span could tell anything new; asked at every event.
+    """
+    return get_current() is not request.anchor.seen or _OPENINFERENCE in sys.modules
 
 
 def _key(run_id: Any) -> Hashable:
