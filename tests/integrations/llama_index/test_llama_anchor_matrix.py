@@ -13,6 +13,8 @@ from typing import Any
 import llama_parts as parts
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).resolve().parents[2] / "parts" / "llama_anchors.py"
 
 
