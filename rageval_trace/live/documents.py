@@ -139,8 +139,6 @@ def _number(value: Any) -> float | None:
     """
     if value is None or isinstance(value, (bool, str)):
         return None
-    if type(value) is float and value - value == 0:
-        return value
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -358,17 +358,6 @@ class Runs:
             run = self.live[run_id] = Run(request, kind, parent)
             return run
 
-    def pass_over(self, run_id: Hashable, request: Request) -> None:
-        """
-        Know a run below a request that is not sampled, for what may begin below it, and nothing more.
-        """
-        with self._lock:
-            if request.closed or len(request.run_ids) >= _MAX_RUNS_PER_REQUEST:
-                self._remember([run_id])
-                return
-            request.run_ids.append(run_id)
-            self.live[run_id] = request.tombstone
-
     def alias(self, run_id: Hashable, run: Run) -> None:
         """
         Know a run as a part of another: of interest only for what may begin below it.

@@ -24,14 +24,13 @@ class Anchor:
     Attributes:
         outer: Context of the span that was current when the request began; None if there was none.
         found: Context of another instrumentation's span for the request; None until one is seen.
-        seen: The execution context that was looked at last; in the same one there is nothing new to see.
         settled: Nothing seen from now on can change `found`; there is no need to look any more.
         request: Context of the span that the emitter built for the request itself; None when it built none.
         span: The live object behind `found` or `outer`, best effort: None when only its context is known, and it
             may have ended.
     """
 
-    __slots__ = ("_outer_span", "found", "outer", "request", "seen", "settled", "span")
+    __slots__ = ("_outer_span", "_seen", "found", "outer", "request", "settled", "span")
 
     def __init__(self) -> None:
         self.outer: SpanContext | None = None
@@ -40,7 +39,7 @@ class Anchor:
         self.request: SpanContext | None = None
         self.span: Span | None = None
         self._outer_span: Span | None = None
-        self.seen: Context | None = None
+        self._seen: Context | None = None
 
     @classmethod
     def begin(cls) -> Anchor:
@@ -48,8 +47,8 @@ class Anchor:
         Return an anchor for a request that starts now, in the caller's context.
         """
         anchor = cls()
-        anchor.seen = get_current()
-        current = get_current_span(anchor.seen)
+        anchor._seen = get_current()
+        current = get_current_span(anchor._seen)
         context = current.get_span_context()
         if context.is_valid:
             anchor.outer = context
@@ -69,12 +68,9 @@ class Anchor:
         span = None if lookup is None else lookup()
         if span is not None and span.get_span_context().is_valid:
             self._take(span)
-        elif child:
-            now = get_current()
-            # Nobody attached anything since: the most frequent case, and asked at every callback.
-            if now is not self.seen:
-                self.seen = now
-                self._see_current(get_current_span(now))
+        elif child and self.moved:
+            self._seen = get_current()
+            self._see_current(get_current_span(self._seen))
 
     def adopt(self, request: SpanContext) -> None:
         """
@@ -83,6 +79,14 @@ class Anchor:
         self.request = request
         self.settled = True
         self.span = self._outer_span = None
+
+    @property
+    def moved(self) -> bool:
+        """
+        Return whether the caller's context is another than the one that was looked at last: in the same one nobody
+        attached anything since, which is the most frequent case, and asked at every callback.
+        """
+        return get_current() is not self._seen
 
     @property
     def target(self) -> SpanContext | None:

@@ -13,7 +13,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from langchain_core.runnables.config import var_child_runnable_config
-from opentelemetry.context import get_current
 from opentelemetry.trace import Span
 
 from rageval_trace.live.capture import OVERRIDES, Limits, build
@@ -80,15 +79,16 @@ class Tracker:
             The run; None when nothing of it is wanted.
         """
         live = self.runs.live
-        key = getattr(run_id, "int", run_id)  # `_key`, which is called for every event
-        parent = None if parent_id is None else live.get(getattr(parent_id, "int", parent_id))
+        key = _key(run_id)
+        parent = None if parent_id is None else live.get(_key(parent_id))
         if parent is not None and parent.request.sampled is False and not self._is_unit(kind, tags, parent):
             # What is in no sample ought to cost next to nothing.
             parent.request.searched |= kind == RETRIEVER
-            self.runs.pass_over(key, parent.request)
+            self.runs.alias(key, parent.request.tombstone)
             return None
-        if key in live:
-            self._started_again(live.get(key), tags)
+        known = live.get(key)
+        if known is not None:
+            self._started_again(known, tags)
             return None
         if parent is None:
             if parent_id is not None and self.runs.is_late(key, _key(parent_id)):
@@ -267,18 +267,19 @@ class Tracker:
             return False
         return not parent.request.unit and not parent.request.left
 
-    def _started_again(self, known: Run | None, tags: Sequence[str] | None) -> None:
+    def _started_again(self, known: Run, tags: Sequence[str] | None) -> None:
         """
         Tell a handler that is attached twice, and so hears everything twice, from two requests under one id.
         """
-        if known is not None and known is known.request.root and tags is not known.request.token:
-            known.request.starts += 1
+        request = known.request
+        if known is request.root and tags is not request.token:
+            request.starts += 1
 
     def _ending(self, run_id: UUID) -> Run | None:
         """
         Return the run that ends; None when nothing of its end is wanted.
         """
-        run = self.runs.live.get(getattr(run_id, "int", run_id))
+        run = self.runs.live.get(_key(run_id))
         if run is None:
             return None
         request = run.request
@@ -371,7 +372,7 @@ def _may_find(request: Request) -> bool:
     """
     Return whether looking for the request's span could tell anything new; asked at every event.
     """
-    return get_current() is not request.anchor.seen or _OPENINFERENCE in sys.modules
+    return request.anchor.moved or _OPENINFERENCE in sys.modules
 
 
 def _key(run_id: Any) -> Hashable:

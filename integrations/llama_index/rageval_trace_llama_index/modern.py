@@ -24,7 +24,6 @@ from llama_index.core.response_synthesizers.base import BaseSynthesizer
 from llama_index.core.workflow import Workflow
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import active_instrument_tags
-from opentelemetry.context import get_current
 from opentelemetry.trace import Span
 
 from rageval_trace.live.monitor import Monitor
@@ -294,9 +293,7 @@ class Modern:
         Look for the span that stands for a request, unless nothing has changed since the last look.
         """
         lookup = self._look_up(scope.id)
-        around = get_current()
-        if lookup is not None or around is not scope.around:
-            scope.around = around
+        if lookup is not None or scope.anchor.moved:
             self._tracker.seek(scope, lookup, child=True)
 
     def _look_up(self, id_: object) -> SpanLookup | None:

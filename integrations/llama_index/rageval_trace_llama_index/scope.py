@@ -99,10 +99,9 @@ class Scope(Request):
         written: Text by key of each chat answer that was written; None for one that failed.
         cites: An engine that numbers its sources took part.
         split: A request of its own ran inside this one, which so only groups.
-        around: OpenTelemetry's context when the request's span was last looked for.
     """
 
-    __slots__ = ("around", "chat", "cites", "returned", "said", "split", "status", "streams", "written")
+    __slots__ = ("chat", "cites", "returned", "said", "split", "status", "streams", "written")
 
     def __init__(self, id: Hashable, kind: int, anchor: Anchor, sampler: Sampler) -> None:
         super().__init__(id, kind, anchor, sampler)
@@ -114,7 +113,6 @@ class Scope(Request):
         self.written: dict[int, str | None] = {}
         self.cites = bool(kind & CITES)
         self.split = False
-        self.around: object = None
 
     @property
     def waits(self) -> bool:
