@@ -31,7 +31,7 @@ REPLACED: Final = "replaced"
 
 _RETRIEVED: Final = frozenset({"retriever", "tool", "explicit"})
 _MAX_RUNS_PER_REQUEST: Final = 5_000
-_FINISHED_GENERATION: Final = 8_192
+_FINISHED_GENERATION: Final = 4_096
 
 
 class Retrieval:
