@@ -386,8 +386,8 @@ class Monitor(LateFacts):
     def _count(self, outcome: str, pipeline: str | None, anchor: Anchor, amount: int = 1) -> None:
         self._outcomes.add(outcome, amount)
         try:
-            for _ in range(amount):
-                self._emitter.count_request(outcome, self._reporter.pipeline(pipeline), anchor)
+            if self._emitter.counts:
+                self._emitter.count_request(outcome, self._reporter.pipeline(pipeline), anchor, amount)
         except Exception as error:
             self.tally.fault("count", error)
 

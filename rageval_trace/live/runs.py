@@ -7,11 +7,12 @@ A *run* is one step that a framework reports; a *request* is the outermost run w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from threading import RLock
 from typing import Any, Final
 
 from rageval_trace.live.citations import Citation
+from rageval_trace.live.ended import EndedRuns
 from rageval_trace.live.forks import renew_after_fork
 from rageval_trace.live.sampling import Sampler
 from rageval_trace.models import Context
@@ -31,7 +32,6 @@ REPLACED: Final = "replaced"
 
 _RETRIEVED: Final = frozenset({"retriever", "tool", "explicit"})
 _MAX_RUNS_PER_REQUEST: Final = 5_000
-_FINISHED_GENERATION: Final = 4_096
 
 
 class Retrieval:
@@ -129,7 +129,8 @@ class Request:
     Attributes:
         id: The root run's id.
         key: The same, or what stands for it among the live runs.
-        sampled: Whether it will be scored; None while that is undecided.
+        sampled: Whether it will be scored; None while that is undecided. When it is False from the start, nothing is
+            kept of what was asked, found and answered, and those attributes are not set.
         seeking: Its anchor may still be found.
         token: An object that lives as long as the root run and is made for it alone.
         question: What was asked, as far as known.
@@ -169,7 +170,6 @@ class Request:
         "starts",
         "tags",
         "token",
-        "tombstone",
         "unit",
     )
 
@@ -188,36 +188,36 @@ class Request:
         self.kind = kind
         self.anchor = anchor
         self.token = token
-        self.started_ns = time.time_ns()
         self.started_monotonic = time.monotonic()
         self.root = Run(self, kind, None)
-        self.tombstone = self.root
         self.run_ids: list[Hashable] = [self.key]
         self.starts = 1
-        self.closed = self.interrupted = self.unit = self.searched = self.left = False
+        self.closed = self.unit = self.searched = self.left = False
+        self.retrievals: list[Retrieval] = []
+        self.sampled: bool | None = _known_early(sampler, anchor, id)
+        self.seeking = self.sampled is not False
+        if not self.seeking:
+            # Of what is in no sample nothing else is kept, not even empty.
+            return
+        self.started_ns = time.time_ns()
+        self.interrupted = False
         self.question: str | None = None
         self.answer: str | None = None
         self.explicit_answer: str | None = None
         self.citations: Sequence[Citation] = ()
         self.overrides: dict[str, Any] = {}
         self.tags: tuple[str, ...] = ()
-        self.retrievals: list[Retrieval] = []
         self.response: dict[str, str] = {}
         self.ended: list[None] = []
-        self.sampled: bool | None = None
-        self.seeking = True
-        if sampler.always or sampler.never:
-            self._decide(sampler.always)
-        elif anchor.outer is not None:
-            self.settle(sampler)
 
     def settle(self, sampler: Sampler) -> bool:
         """
         Decide once whether the request is scored: by its trace, or by its own id when no trace is known by now.
         """
         if self.sampled is None:
-            target = self.anchor.target
-            self._decide(sampler.takes(target, self.id))
+            self.sampled = sampler.takes(self.anchor.target, self.id)
+            if not self.sampled:
+                self._forget()
         return bool(self.sampled)
 
     @property
@@ -232,14 +232,12 @@ class Request:
         Leave the request to another handler: it is neither scored nor counted here.
         """
         self.left = True
-        self._decide(sampled=False)
+        self.sampled = False
+        self._forget()
 
-    def _decide(self, sampled: bool) -> None:
-        self.sampled = sampled
-        if not sampled:
-            self.seeking = False
-            self.tombstone = Run(self, CHAIN, self.root)
-            self.retrievals.clear()
+    def _forget(self) -> None:
+        self.seeking = False
+        self.retrievals = []
 
     def add(self, retrieval: Retrieval, *, alone: bool = False) -> None:
         """
@@ -268,6 +266,15 @@ class Request:
         return self.starts > 1
 
 
+def _known_early(sampler: Sampler, anchor: Anchor, id: Hashable) -> bool | None:
+    """
+    Return whether a request is in the sample, if that can be told before anything of it has run.
+    """
+    if sampler.always or sampler.never:
+        return sampler.always
+    return None if anchor.outer is None else sampler.takes(anchor.target, id)
+
+
 class Runs:
     """
     Every live run of a handler.
@@ -285,8 +292,7 @@ class Runs:
     __slots__ = (
         "__weakref__",
         "_count",
-        "_finished",
-        "_finished_before",
+        "_ended",
         "_give_up",
         "_lock",
         "_max_requests",
@@ -323,8 +329,7 @@ class Runs:
         self._lock = RLock()
         self.live: dict[Hashable, Run] = {}
         self._requests = {}
-        self._finished: set[Hashable] = set()
-        self._finished_before: set[Hashable] = set()
+        self._ended = EndedRuns()
 
     def __len__(self) -> int:
         return len(self._requests)
@@ -334,7 +339,7 @@ class Runs:
         Take up a request, giving up those that are too old or too many.
         """
         with self._lock:
-            given_up = self._overdue(request.started_monotonic)
+            given_up = self._overdue(request.started_monotonic) if self._requests else ()
             self._requests[request.key] = request
             self.live[request.key] = request.root
         for old in given_up:
@@ -348,12 +353,12 @@ class Runs:
         request = parent.request
         with self._lock:
             if request.closed or len(request.run_ids) >= _MAX_RUNS_PER_REQUEST:
-                self._remember([run_id])
+                self._ended.add([run_id])
                 self._count("late_runs" if request.closed else "dropped_runs")
                 return None
             request.run_ids.append(run_id)
             if request.sampled is False:
-                self.live[run_id] = request.tombstone
+                self.live[run_id] = request.root
                 return None
             run = self.live[run_id] = Run(request, kind, parent)
             return run
@@ -373,16 +378,16 @@ class Runs:
                 return
             self.live.pop(run_id, None)
         with self._lock:
-            self._remember([run_id])
+            self._ended.add([run_id])
 
     def is_late(self, run_id: Hashable, parent_id: Hashable) -> bool:
         """
         Return whether a run's parent belongs to a request that has ended; one that was never seen does not.
         """
         with self._lock:
-            if parent_id not in self._finished and parent_id not in self._finished_before:
+            if parent_id not in self._ended:
                 return False
-            self._remember([run_id])
+            self._ended.add([run_id])
         self._count("late_runs")
         return True
 
@@ -408,18 +413,10 @@ class Runs:
         live = self.live
         for run_id in request.run_ids:
             live.pop(run_id, None)
-        self._remember(request.run_ids)
+        self._ended.add(request.run_ids)
         return True
 
-    def _remember(self, run_ids: Iterable[Hashable]) -> None:
-        """
-        Know these ids a while longer, so that a late child is not taken for a new request.
-        """
-        if len(self._finished) >= _FINISHED_GENERATION:
-            self._finished_before, self._finished = self._finished, set()
-        self._finished.update(run_ids)
-
-    def _overdue(self, now: float) -> list[Request]:
+    def _overdue(self, now: float) -> Sequence[Request]:
         given_up = []
         while self._requests:
             oldest = next(iter(self._requests.values()))

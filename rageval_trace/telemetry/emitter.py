@@ -124,13 +124,20 @@ class Emitter:
             self._try("no log event of feedback", self._log, evaluation, found, target)
         return own
 
-    def count_request(self, outcome: str, pipeline: str, anchor: Anchor | None = None) -> None:
+    @property
+    def counts(self) -> bool:
         """
-        Count one request that was seen, by what became of it (`names.OUTCOMES`).
+        Return whether a provider is set for metrics.
+        """
+        return self._metrics.on
+
+    def count_request(self, outcome: str, pipeline: str, anchor: Anchor | None = None, amount: int = 1) -> None:
+        """
+        Count requests that were seen, by what became of them (`names.OUTCOMES`).
         """
         if self._metrics.on:
             context = _point_context(anchor)
-            self._try("a request not counted", self._instruments.count_request, outcome, pipeline, context)
+            self._try("a request not counted", self._instruments.count_request, outcome, pipeline, context, amount)
 
     def count_answer(self, answer: str, retrieval: str, pipeline: str, anchor: Anchor | None = None) -> None:
         """

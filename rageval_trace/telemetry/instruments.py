@@ -62,11 +62,11 @@ class Instruments:
         for age in _ages(evaluation):
             self._age.record(age, self._set(names.PIPELINE, pipeline), context)
 
-    def count_request(self, outcome: str, pipeline: str, context: Context) -> None:
+    def count_request(self, outcome: str, pipeline: str, context: Context, amount: int = 1) -> None:
         """
-        Count one request by its outcome.
+        Count requests by their outcome.
         """
-        self._requests.add(1, self._set(names.OUTCOME, outcome, names.PIPELINE, pipeline), context)
+        self._requests.add(amount, self._set(names.OUTCOME, outcome, names.PIPELINE, pipeline), context)
 
     def count_answer(self, answer: str, retrieval: str, pipeline: str, context: Context) -> None:
         """

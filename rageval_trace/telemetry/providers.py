@@ -38,12 +38,17 @@ class Signal:
         source: The tracer, meter or logger; None only where the API has no logs.
         provider: The provider it was made by; None for the global one.
         current: Gives the global provider.
+        behind: The attribute in which the API's proxy keeps what it hands on to, None until a provider is set; None
+            where it has no such attribute.
     """
 
-    __slots__ = ("_current", "_on", "source")
+    __slots__ = ("_behind", "_current", "_on", "source")
 
-    def __init__(self, source: Any, provider: object | None, current: Callable[[], object]) -> None:
+    def __init__(
+        self, source: Any, provider: object | None, current: Callable[[], object], behind: str | None = None
+    ) -> None:
         self.source = source
+        self._behind = behind
         self._on = provider is not None and _implements(provider)
         self._current = current if provider is None else None
 
@@ -53,6 +58,9 @@ class Signal:
         Return whether more than the API's own no-op provider is set; once true, it stays so.
         """
         if not self._on and self._current is not None:
+            # To ask for the provider is to read the environment, each time: dear where a request is only counted.
+            if self._behind is not None and getattr(self.source, self._behind, self) is None:
+                return False
             self._on = _implements(self._current())
         return self._on
 
@@ -74,7 +82,7 @@ def meter_signal(provider: MeterProvider | None) -> Signal:
     Return our meter of this provider, or of the global one.
     """
     meter: Meter = metrics.get_meter(SCOPE, __version__, provider)
-    return Signal(meter, provider, metrics.get_meter_provider)
+    return Signal(meter, provider, metrics.get_meter_provider, "_real_meter")
 
 
 def log_signal(provider: LoggerProvider | None) -> Signal:

@@ -131,12 +131,12 @@ def test_the_memory_of_finished_runs_is_bounded(
     """
     Two generations are kept.
     """
-    monkeypatch.setattr("rageval_trace.live.runs._FINISHED_GENERATION", 10)
+    monkeypatch.setattr("rageval_trace.live.ended._GENERATION", 10)
     runs = make(given_up, counts)
     for number in range(100):
         runs.end(runs.begin(request(number)).request)
 
-    assert len(runs._finished) + len(runs._finished_before) <= 20
+    assert len(runs._ended) <= 20
     assert runs.is_late("late", 99)
     assert not runs.is_late("old", 1)
 
@@ -150,7 +150,7 @@ def test_an_unsampled_request_keeps_nothing_but_ids(given_up: list[Request], cou
     root = runs.begin(unsampled)
 
     assert runs.child("child", root, RETRIEVER) is None
-    assert runs.live["child"] is unsampled.tombstone
+    assert runs.live["child"] is root
     assert runs.child("grandchild", runs.live["child"], CHAIN) is None
     runs.end(unsampled)
     assert {} == runs.live

@@ -240,14 +240,18 @@ class RagEvalHandler(BaseCallbackHandler):
     @override
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
         try:
-            self._tracker.chain_ended(run_id, outputs, kwargs.get("inputs"))
+            run = self._tracker.end(run_id)
+            if run is not None:
+                self._tracker.chain_ended(run, outputs, kwargs.get("inputs"))
         except Exception as error:
             self._monitor.fault("on_chain_end", error)
 
     @override
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         try:
-            self._tracker.failed(run_id, error, kwargs.get("inputs"))
+            run = self._tracker.end(run_id)
+            if run is not None:
+                self._tracker.failed(run, error, kwargs.get("inputs"))
         except Exception as fault:
             self._monitor.fault("on_chain_error", fault)
 
@@ -273,14 +277,18 @@ class RagEvalHandler(BaseCallbackHandler):
     @override
     def on_retriever_end(self, documents: Any, *, run_id: UUID, **kwargs: Any) -> None:
         try:
-            self._tracker.retriever_ended(run_id, documents)
+            run = self._tracker.end(run_id)
+            if run is not None:
+                self._tracker.retriever_ended(run, documents)
         except Exception as error:
             self._monitor.fault("on_retriever_end", error)
 
     @override
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         try:
-            self._tracker.failed(run_id, error, None)
+            run = self._tracker.end(run_id)
+            if run is not None:
+                self._tracker.failed(run, error, None)
         except Exception as fault:
             self._monitor.fault("on_retriever_error", fault)
 
@@ -307,14 +315,18 @@ class RagEvalHandler(BaseCallbackHandler):
     @override
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         try:
-            self._tracker.tool_ended(run_id, output)
+            run = self._tracker.end(run_id)
+            if run is not None:
+                self._tracker.tool_ended(run, output)
         except Exception as error:
             self._monitor.fault("on_tool_end", error)
 
     @override
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         try:
-            self._tracker.failed(run_id, error, None)
+            run = self._tracker.end(run_id)
+            if run is not None:
+                self._tracker.failed(run, error, None)
         except Exception as fault:
             self._monitor.fault("on_tool_error", fault)
 
@@ -355,13 +367,17 @@ class RagEvalHandler(BaseCallbackHandler):
     @override
     def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
         try:
-            self._tracker.llm_ended(run_id, response)
+            run = self._tracker.end(run_id)
+            if run is not None:
+                self._tracker.llm_ended(run, response)
         except Exception as error:
             self._monitor.fault("on_llm_end", error)
 
     @override
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         try:
-            self._tracker.failed(run_id, error, None)
+            run = self._tracker.end(run_id)
+            if run is not None:
+                self._tracker.failed(run, error, None)
         except Exception as fault:
             self._monitor.fault("on_llm_error", fault)

@@ -30,6 +30,8 @@ __all__ = ["UNIT_TAG", "Tracker"]
 UNIT_TAG: Final = "rageval:unit"
 _CONVERSATION_KEYS: Final = ("thread_id", "session_id", "conversation_id")
 _OPENINFERENCE: Final = "openinference.instrumentation.langchain"
+# Where nothing is scored, no score asks which span it belongs to.
+_NOWHERE: Final = Anchor()
 # BaseExceptions by which an application stops its own work.
 _CANCELLED: Final = (asyncio.CancelledError, KeyboardInterrupt, SystemExit)
 
@@ -79,12 +81,14 @@ class Tracker:
             The run; None when nothing of it is wanted.
         """
         live = self.runs.live
-        key = _key(run_id)
-        parent = None if parent_id is None else live.get(_key(parent_id))
-        if parent is not None and parent.request.sampled is False and not self._is_unit(kind, tags, parent):
+        key = getattr(run_id, "int", run_id)
+        parent = None if parent_id is None else live.get(getattr(parent_id, "int", parent_id))
+        tagged = tags is not None and UNIT_TAG in tags
+        if parent is not None and parent.request.sampled is False and not (tagged and _is_unit(kind, parent)):
             # What is in no sample ought to cost next to nothing.
-            parent.request.searched |= kind == RETRIEVER
-            self.runs.alias(key, parent.request.tombstone)
+            if kind == RETRIEVER:
+                parent.request.searched = True
+            self.runs.alias(key, parent.request.root)
             return None
         known = live.get(key)
         if known is not None:
@@ -94,17 +98,40 @@ class Tracker:
             if parent_id is not None and self.runs.is_late(key, _key(parent_id)):
                 return None
             surrounding = _surrounding_run()
-            parent = live.get(_key(surrounding))
+            parent = None if surrounding is None else live.get(_key(surrounding))
             if parent is None and CLAIMS.watched and not self._automatic:
                 CLAIMS.claim(run_id, parent_id or surrounding)
-        if parent is None or self._is_unit(kind, tags, parent):
-            return self._begin(kind, run_id, tags, metadata)
+        if parent is None or (tagged and _is_unit(kind, parent)):
+            request = self._new(kind, run_id, tags, unit=tagged)
+            return None if request.sampled is False else self._begun(request, tags, metadata)
         if kind == RETRIEVER:
             parent.request.searched = True
         run = self.runs.child(key, parent, kind)
         if run is not None and run.request.seeking and _may_find(run.request):
             self._seek(run.request, child=True)
             return None if run.request.sampled is False else run
+        return run
+
+    def end(self, run_id: UUID) -> Run | None:
+        """
+        Take note that a run has ended.
+
+        Returns:
+            The run; None when nothing of its end is wanted.
+        """
+        key = getattr(run_id, "int", run_id)
+        run = self.runs.live.get(key)
+        if run is None:
+            return None
+        request = run.request
+        if request.sampled is False:
+            # Every run of such a request is known as its root.
+            if key == request.key:
+                self._finish(request)
+            return None
+        run.end()
+        if request.seeking and _may_find(request):
+            self._seek(request, child=run is not request.root)
         return run
 
     def chain_started(self, run: Run, inputs: Any, run_type: str | None) -> None:
@@ -139,26 +166,20 @@ class Tracker:
             source = "tool_text" if self._levers.is_retrieval_tool(name) else "tool"
             run.data = Retrieval(source, run, text if isinstance(text, str) else None)
 
-    def chain_ended(self, run_id: UUID, outputs: Any, inputs: Any) -> None:
+    def chain_ended(self, run: Run, outputs: Any, inputs: Any) -> None:
         """
         End the request, or look for documents in what a step of it returned.
         """
-        run = self._ending(run_id)
-        if run is None:
-            return
         request = run.request
         if run is request.root:
             self._finish(request, outputs=outputs, inputs=inputs)
         elif not (outputs is None or isinstance(outputs, str) or run.inside & RETRIEVER):
             self._see_output(request, run, outputs)
 
-    def retriever_ended(self, run_id: UUID, documents: Any) -> None:
+    def retriever_ended(self, run: Run, documents: Any) -> None:
         """
         Keep what an outermost retriever found.
         """
-        run = self._ending(run_id)
-        if run is None:
-            return
         request = run.request
         retrieval = run.data
         if retrieval is not None and request.settle(self._sampler):
@@ -167,26 +188,20 @@ class Tracker:
         if run is request.root:
             self._finish(request)
 
-    def tool_ended(self, run_id: UUID, output: Any) -> None:
+    def tool_ended(self, run: Run, output: Any) -> None:
         """
         Keep the documents that a tool returned: as artifact, as they are, or as the text of a retrieval tool.
         """
-        run = self._ending(run_id)
-        if run is None:
-            return
         request = run.request
         if run.data is not None and request.sampled is not False:
             self._see_tool(request, run.data, output)
         if run is request.root:
             self._finish(request)
 
-    def llm_ended(self, run_id: UUID, response: Any) -> None:
+    def llm_ended(self, run: Run, response: Any) -> None:
         """
         Keep what a model answered, for requests whose own output tells no answer.
         """
-        run = self._ending(run_id)
-        if run is None:
-            return
         request = run.request
         if request.sampled is not False and not run.inside & RETRIEVER:
             said = convert.model_answer(response)
@@ -197,13 +212,10 @@ class Tracker:
         if run is request.root:
             self._finish(request, outputs=request.answer)
 
-    def failed(self, run_id: UUID, error: BaseException, inputs: Any) -> None:
+    def failed(self, run: Run, error: BaseException, inputs: Any) -> None:
         """
         Note a run that failed, or a graph that turns its flow by raising.
         """
-        run = self._ending(run_id)
-        if run is None:
-            return
         request = run.request
         flow = convert.control_flow(error)
         if flow is None:
@@ -237,35 +249,29 @@ class Tracker:
             run.request.explicit_answer = convert.answer_of(text)
         return True
 
-    def _begin(
-        self, kind: int, run_id: UUID, tags: Sequence[str] | None, metadata: Mapping[str, Any] | None
-    ) -> Run | None:
-        request = Request(run_id, kind, Anchor.begin(), self._sampler, tags, key=_key(run_id))
-        request.unit = bool(tags) and UNIT_TAG in (tags or ())
-        request.tags = tuple(tags or ())
+    def _new(self, kind: int, run_id: UUID, tags: Sequence[str] | None, *, unit: bool) -> Request:
+        anchor = _NOWHERE if self._sampler.never else Anchor.begin()
+        request = Request(run_id, kind, anchor, self._sampler, tags, key=_key(run_id))
+        request.unit = unit
         if self._automatic and CLAIMS.holds(run_id):
             request.leave()
-        if metadata and request.sampled is not False:
+        self.runs.begin(request)
+        return request
+
+    def _begun(self, request: Request, tags: Sequence[str] | None, metadata: Mapping[str, Any] | None) -> Run | None:
+        """
+        Keep what the root of a request tells of it, and look for its span.
+        """
+        request.tags = tuple(tags or ())
+        if metadata:
             request.overrides = {name: metadata[name] for name in OVERRIDES if name in metadata}
             for key in _CONVERSATION_KEYS:
                 if isinstance(metadata.get(key), str):
                     request.response["conversation_id"] = metadata[key]
                     break
-        self.runs.begin(request)
         if request.seeking:
             self._seek(request, child=False)
         return None if request.sampled is False else request.root
-
-    @staticmethod
-    def _is_unit(kind: int, tags: Sequence[str] | None, parent: Run) -> bool:
-        """
-        Return whether a run below another is a request of its own.
-
-        Tags are inherited, so inside a unit all runs bear its tag.
-        """
-        if not tags or kind != CHAIN or UNIT_TAG not in tags:
-            return False
-        return not parent.request.unit and not parent.request.left
 
     def _started_again(self, known: Run, tags: Sequence[str] | None) -> None:
         """
@@ -274,21 +280,6 @@ class Tracker:
         request = known.request
         if known is request.root and tags is not request.token:
             request.starts += 1
-
-    def _ending(self, run_id: UUID) -> Run | None:
-        """
-        Return the run that ends; None when nothing of its end is wanted.
-        """
-        run = self.runs.live.get(_key(run_id))
-        if run is None:
-            return None
-        request = run.request
-        if request.sampled is False:
-            return run if run is request.root else None
-        run.end()
-        if request.seeking and _may_find(request):
-            self._seek(request, child=run is not request.root)
-        return run
 
     def _seek(self, request: Request, *, child: bool) -> None:
         anchor = request.anchor
@@ -326,13 +317,16 @@ class Tracker:
         if request.left:
             return
         if not request.settle(self._sampler):
-            # Attached to every run, a handler sees much that never was RAG.
-            rag = request.kind == CHAIN and (request.searched or not self._automatic)
-            self._monitor.skip(request.anchor, seen=request.starts, rag=rag)
+            self._skip(request)
             return
         status = _status(request, error, streamed=inputs is not None)
         self._complete(request, outputs, inputs, failed=status in ("error", "cancelled"))
         self._monitor.submit(build(request, status, self._limits, sample_rate=self._sampler.rate))
+
+    def _skip(self, request: Request) -> None:
+        # Attached to every run, a handler sees much that never was RAG.
+        rag = request.kind == CHAIN and (request.searched or not self._automatic)
+        self._monitor.skip(request.anchor, seen=request.starts, rag=rag)
 
     def _complete(self, request: Request, outputs: Any, inputs: Any, *, failed: bool) -> None:
         """
@@ -364,8 +358,21 @@ class Tracker:
     def _give_up(self, request: Request) -> None:
         if not self._automatic:
             CLAIMS.release(request.id)
-        if not request.left:
+        if request.left:
+            return
+        if not request.settle(self._sampler):
+            self._skip(request)
+        else:
             self._monitor.submit(build(request, "evicted", self._limits, sample_rate=self._sampler.rate))
+
+
+def _is_unit(kind: int, parent: Run) -> bool:
+    """
+    Return whether a run that bears `UNIT_TAG` is a request of its own, though it runs below another.
+
+    Tags are inherited, so inside a unit all runs bear its tag.
+    """
+    return kind == CHAIN and not parent.request.unit and not parent.request.left
 
 
 def _may_find(request: Request) -> bool:

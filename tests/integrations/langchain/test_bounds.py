@@ -36,7 +36,7 @@ async def test_no_container_grows(handler: Any) -> None:
 
     runs, stats = handler._tracker.runs, handler.stats
     assert ({}, {}) == (runs.live, runs._requests)
-    assert len(runs._finished) + len(runs._finished_before) <= 2 * 4_096
+    assert len(runs._ended) <= 2 * 4_100
     outcomes = ("scored", "incomplete", "request_error", "not_rag")
     assert 500 == sum([stats[name] for name in outcomes])
     assert (90, 310, 100) == (stats["scored"], stats["incomplete"], stats["request_error"])
