@@ -15,6 +15,7 @@ from datetime import date, datetime, timezone
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from rageval_trace.frozen import quick_init
 from rageval_trace.stopwords import ENGLISH
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ def _from_iso(text: str) -> datetime:
     raise ValueError(f"unreadable timestamp {_short(text)}: {_TIMESTAMP_FORMS}")
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Context:
     """
@@ -305,6 +307,7 @@ class EvalRecord:
 Example = EvalRecord
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """
@@ -329,6 +332,7 @@ class Verdict:
     judge: str | None = None
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class MetricResult:
     """

@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from rageval_trace.claims.abstention import LONGEST_ABSTENTION, all_decline, is_abstention
 from rageval_trace.claims.marks import is_footer, may_hold_marks, read_citations, take_marks
 from rageval_trace.claims.sentences import split_sentences
+from rageval_trace.frozen import quick_init
 from rageval_trace.stopwords import ENGLISH
 from rageval_trace.text import tokenize
 
 __all__ = ["Claim", "is_abstention", "read_citations", "split_claims", "split_sentences"]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Claim:
     """
