@@ -58,11 +58,15 @@ class Workspace:
     Args:
         record: The record to score.
         config: How to score it.
+
+    Attributes:
+        contexts: The chunks in rank order; empty when none was observed.
     """
 
     def __init__(self, record: EvalRecord, config: EvalConfig) -> None:
         self.record = record
         self.config = config
+        self.contexts: tuple[Context, ...] = record.contexts or ()
 
     def once(self, key: str, compute: Callable[[Workspace], T]) -> T:
         """
@@ -73,13 +77,6 @@ class Workspace:
             made[key] = compute(self)
         value: T = made[key]
         return value
-
-    @_Lazy
-    def contexts(self) -> tuple[Context, ...]:
-        """
-        The chunks in rank order; empty when none was observed.
-        """
-        return self.record.contexts or ()
 
     @_Lazy
     def tokenized_contexts(self) -> list[TokenizedText]:
@@ -149,14 +146,23 @@ class Workspace:
         """
         Return those of these words that any chunk holds, without putting all chunks together.
         """
-        return frozenset().union(*self._held_by_chunk(words))
+        if words is self.answer_words:
+            return frozenset().union(*self.answer_words_held)
+        return frozenset().union(*[words & held for held in self._where_to_look(words)])
+
+    @_Lazy
+    def answer_pairs(self) -> list[tuple[str, str]]:
+        """
+        The neighbouring answer tokens, in order, repeats included.
+        """
+        return list(pairwise(self.answer_tokens))
 
     @_Lazy
     def answer_pairs_found(self) -> set[tuple[str, str]]:
         """
         The neighbouring answer tokens that also stand next to each other inside one chunk.
         """
-        wanted = set(pairwise(self.answer_tokens))
+        wanted = set(self.answer_pairs)
         found: set[tuple[str, str]] = set()
         for text in self.tokenized_contexts:
             found.update(text.shared_pairs(wanted))
@@ -166,18 +172,17 @@ class Workspace:
         """
         Count the occurrences of `answer_pairs_found`. The plain definition is `overlap.count_pairs_found`.
         """
-        return count_found(pairwise(self.answer_tokens), self.answer_pairs_found)
+        return count_found(self.answer_pairs, self.answer_pairs_found)
 
     def held(self, words: frozenset[str]) -> list[int]:
         """
         Count, for each chunk, how many of these words it holds.
         """
-        return [len(held) for held in self._held_by_chunk(words)]
+        return [len(words & held) for held in self._where_to_look(words)]
 
-    def _held_by_chunk(self, words: frozenset[str]) -> list[frozenset[str]]:
+    def _where_to_look(self, words: frozenset[str]) -> list[frozenset[str]]:
         # A claim's words are the answer's, as a rule: then a chunk of hundreds of words need not be searched again.
-        within = self.answer_words_held if words <= self.answer_words else self.context_words
-        return [words & held for held in within]
+        return self.answer_words_held if self.answer_words.issuperset(words) else self.context_words
 
     # --------------------------------------------------------------------------------- claims, verdicts
 
@@ -186,8 +191,11 @@ class Workspace:
         """
         The claims of the answer; empty when it is blank, not observed or only declines.
         """
-        ids = frozenset([context.id for context in self.contexts if not context.generated_id])
-        return split_claims(self.record.answer or "", stopwords=self.config.stopwords, ids=ids)
+        answer = self.record.answer or ""
+        # Ids tell marks from other brackets; most answers hold none.
+        named = self.contexts if "[" in answer else ()
+        ids = frozenset([context.id for context in named if not context.generated_id])
+        return split_claims(answer, stopwords=self.config.stopwords, ids=ids)
 
     @_Lazy
     def abstained(self) -> bool | None:
@@ -233,9 +241,17 @@ class Workspace:
         if not self.claims:
             return []
         judge = self.judge
-        if type(judge) is LexicalJudge and judge.stopwords == self.config.stopwords:
-            return [judge.verdict(len(words), self.held(words)) for words in self.claim_words]
+        if type(judge) is LexicalJudge and _same(judge.stopwords, self.config.stopwords):
+            return self._overlap_verdicts(judge)
         return self._ask(judge)
+
+    def _overlap_verdicts(self, judge: LexicalJudge) -> list[Verdict]:
+        """
+        Give the judge what it would count itself. The plain definition is `LexicalJudge.judge_claims`.
+        """
+        claims = self.claim_words
+        within = self._where_to_look(frozenset().union(*claims))
+        return [judge.verdict(len(words), [len(words & held) for held in within]) for words in claims]
 
     def _ask(self, judge: Judge) -> list[Verdict]:
         """
@@ -284,6 +300,11 @@ class Workspace:
         The *now* of freshness: the config's, else when the record was asked, else the wall clock.
         """
         return self.config.now or self.record.asked_at or datetime.now(timezone.utc)
+
+
+def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+    # Sets look up each member to compare, even with themselves.
+    return one is other or one == other
 
 
 _current: ContextVar[Workspace | None] = ContextVar("rageval_trace_workspace", default=None)
