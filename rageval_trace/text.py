@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 
-__all__ = ["content_tokens", "tokenize"]
+__all__ = ["content_tokens", "tokenize", "tokenize_lines"]
 
 # Han, kana, Thai, Lao, Khmer and Myanmar: written without spaces, one token a character.
 _UNSPACED = (
@@ -49,6 +49,7 @@ def _ascii_table() -> bytes:
 
 
 _ASCII = _ascii_table()
+_ASCII_LINES = _ASCII[: ord("\n")] + b"\n" + _ASCII[ord("\n") + 1 :]
 
 
 def tokenize(text: str) -> list[str]:
@@ -87,9 +88,26 @@ def _tokenize_unicode(text: str) -> list[str]:
     return [token.removesuffix("'s") for token in _token().findall(text)]
 
 
+def tokenize_lines(lines: Sequence[str]) -> list[list[str]]:
+    """
+    Tokenise each of several texts, all at once where none is beyond ASCII: a rule looks past no white space.
+    """
+    text = "\n".join(lines)
+    if not text.isascii() or text.count("\n") >= max(1, len(lines)):
+        return [tokenize(line) for line in lines]
+    return [line.split() for line in _translated(text, _ASCII_LINES).split("\n")][: len(lines)]
+
+
 def _tokenize_ascii(text: str) -> list[str]:
     """
     Tokenise ASCII text by byte translation and a split: the same tokens as `_token` finds, three times as fast.
+    """
+    return _translated(text, _ASCII).split()
+
+
+def _translated(text: str, table: bytes) -> str:
+    """
+    Return ASCII text with a space for all that belongs to no token.
     """
     if _POINT in text or _QUOTE in text:
         text = text.replace(_POINT, " ").replace(_QUOTE, " ")
@@ -99,7 +117,7 @@ def _tokenize_ascii(text: str) -> list[str]:
         text = _DECIMAL_POINT.sub(_POINT, text)
     if "'" in text:
         text = _INNER_APOSTROPHE.sub(_QUOTE, _POSSESSIVE.sub("", text))
-    return text.encode("ascii").translate(_ASCII).decode("ascii").split()
+    return text.encode("ascii").translate(table).decode("ascii")
 
 
 def content_tokens(tokens: Iterable[str], stopwords: Collection[str]) -> list[str]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rageval_trace import text as text_module
-from rageval_trace.text import content_tokens, tokenize
+from rageval_trace.text import content_tokens, tokenize, tokenize_lines
 
 
 def plain_tokenize(text: str) -> list[str]:
@@ -69,6 +69,15 @@ def test_any_text_equals_the_definition(text: str) -> None:
     found = tokenize(text)
     assert plain_tokenize(text.replace("\x01", " ").replace("\x02", " ")) == found
     assert all(token.strip() for token in found)
+
+
+LINES = st.text(alphabet="ab1 .,'\u2019s-\u00e95678\nS\x01", max_size=20)
+
+
+@given(st.lists(LINES, max_size=4))
+def test_several_texts_equal_each_alone(texts: list[str]) -> None:
+    """Texts tokenised in one go have the tokens that each has by itself, line breaks inside them or not."""
+    assert [tokenize(text) for text in texts] == tokenize_lines(texts)
 
 
 def test_content_tokens_keep_order_and_repeats() -> None:

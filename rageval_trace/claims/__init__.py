@@ -15,7 +15,7 @@ from rageval_trace.claims.marks import is_footer, may_hold_marks, read_citations
 from rageval_trace.claims.sentences import split_sentences
 from rageval_trace.frozen import quick_init
 from rageval_trace.stopwords import ENGLISH
-from rageval_trace.text import tokenize
+from rageval_trace.text import tokenize, tokenize_lines
 
 __all__ = ["Claim", "is_abstention", "read_citations", "split_claims", "split_sentences"]
 
@@ -57,7 +57,10 @@ def split_claims(
     if may_hold_marks(answer):
         found = [_without_marks(sentence, ids) for sentence in sentences]
     else:
-        found = [Claim(sentence, (), tuple(tokenize(sentence))) for sentence in sentences]
+        found = [
+            Claim(sentence, (), tuple(tokens))
+            for sentence, tokens in zip(sentences, tokenize_lines(sentences), strict=True)
+        ]
     if len(answer) <= LONGEST_ABSTENTION and all_decline([(claim.text, claim.tokens) for claim in found]):
         return ()
     return tuple(_gather(found, stopwords))

@@ -8,6 +8,7 @@ classes by what may follow them; the classes and their order were chosen on the 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from rageval_trace.claims.blocks import split_blocks
 from rageval_trace.claims.marks import MARK
@@ -16,8 +17,10 @@ __all__ = ["split_sentences"]
 
 _WIDE = "\u3002\uff01\uff1f\uff61"
 _CLOSERS = "\"'\u201d\u2019\u00bb)\\]}*_\u300d\u300f\uff09\u3011\u00b9\u00b2\u00b3\u2070-\u2079"
-# One leading class, so that `re` scans for it, and nothing that can fail after it: a long run of dots costs its length.
-_STOP = re.compile(rf"[.!?\u2026\u0964\u0965\u061f\u06d4{_WIDE}]+[{_CLOSERS}]*(?:\s*{MARK})*")
+_ENDS = rf"[.!?\u2026\u0964\u0965\u061f\u06d4{_WIDE}]"
+# One leading class, so that `re` scans for it (under a `+` it does not), and nothing that can fail after it: a long run
+# of dots costs its length.
+_STOP = re.compile(rf"{_ENDS}{_ENDS}*[{_CLOSERS}]*(?:\s*{MARK})*")
 _NEXT_WORD = re.compile(r"[\s,;:.!?)]")
 _DOTTED = re.compile(r"(?:[A-Z]\.)+[A-Z]")
 _OPENERS = "\"'\u201c\u2018\u00ab([{*_\u00bf\u00a1 "
@@ -74,13 +77,48 @@ def split_sentences(text: str) -> list[str]:
     """
     found: list[str] = []
     for block in split_blocks(text):
-        start = 0
-        for match in _STOP.finditer(block):
-            if _ends_sentence(block, start, match):
-                found.append(block[start : match.end()].strip())
-                start = match.end()
-        found.append(block[start:].strip())
+        found += _split_plainly(block) or _split_at_stops(block)
     return [_ENUMERATOR.sub("", one) if one[0] in _OPENS_ENUMERATOR else one for one in found if one]
+
+
+def _split_at_stops(block: str) -> list[str]:
+    """
+    Split a block at those of its stops that end a sentence.
+    """
+    found: list[str] = []
+    start = 0
+    for match in _STOP.finditer(block):
+        if _ends_sentence(block, start, match):
+            found.append(block[start : match.end()].strip())
+            start = match.end()
+    found.append(block[start:].strip())
+    return found
+
+
+def _split_plainly(block: str) -> list[str]:
+    """
+    Do what `_split_at_stops` does, with a block of plain prose, at half the price.
+
+    Returns:
+        The sentences; none when any stop but those of the last sentence is other than a full stop after a lower-case
+        word that is no abbreviation, and before a space and a capital.
+    """
+    if not block.isascii() or "!" in block or "?" in block:
+        return []
+    *pieces, last = block.split(". ")
+    inside_last = last.count(".")
+    if block.count(".") != len(pieces) + inside_last:
+        return []
+    for piece, following in pairwise([*pieces, last]):
+        word = piece[piece.rfind(" ") + 1 :]
+        if not (word.isalpha() and word.islower() and following[:1].isupper() and 1 < len(word) < _SIGHT):
+            return []
+        if word in _ABBREVIATIONS:
+            return []
+    plain = [f"{piece}.".strip() for piece in pieces]
+    if inside_last > last.endswith("."):
+        return plain + _split_at_stops(f" {last}")
+    return [*plain, last.strip()]
 
 
 def _ends_sentence(block: str, start: int, match: re.Match[str]) -> bool:

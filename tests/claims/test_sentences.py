@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rageval_trace.claims import sentences as module
 from rageval_trace.claims import split_claims, split_sentences
 from rageval_trace.text import tokenize
 
@@ -70,6 +71,26 @@ def test_blocks_by_hand(text: str, expected: list[str]) -> None:
 def test_plain_sentences_come_back(sentences: list[str]) -> None:
     """Sentences joined by a full stop and a space come back as they were."""
     assert [f"{s}." for s in sentences] == split_sentences(" ".join([f"{s}." for s in sentences]))
+
+
+PARTS = ("The lake|froze|e.g|Dr|at 3.5|open|x|Inc|(so||it|U.S|\u00e9t\u00e9|" + "a" * 50).split("|")
+STOPS = [". ", ". ", ". ", ".", "! ", "?", ".) ", " ", ".  ", "..."]
+
+
+@settings(max_examples=400)
+@given(st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from(STOPS)), max_size=5))
+def test_plain_prose_equals_the_careful_way(pieces: list[tuple[str, str]]) -> None:
+    """What is split as plain prose is what looking at each stop gives; anything else is left to that."""
+    block = "".join([part + stop for part, stop in pieces])
+    plain, careful = module._split_plainly(block), module._split_at_stops(block)
+    assert not plain or [one for one in careful if one] == [one for one in plain if one]
+
+
+@pytest.mark.parametrize("last", ["It is deep.", "It is 3.5 m deep", "It holds water.17"])
+def test_plain_prose_is_known(last: str) -> None:
+    """Prose without abbreviations is taken for plain, whatever its last sentence holds."""
+    found = module._split_plainly(f"The lake froze. The mill stood. {last}")
+    assert ["The lake froze.", "The mill stood."] == found[:2]
 
 
 @given(st.text(alphabet="aB1 .!?,:;-*#|`>[]()\u3002\u300d\u201d\n\t", max_size=120))
