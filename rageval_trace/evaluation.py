@@ -20,7 +20,15 @@ from rageval_trace.metrics.workspace import open_workspace
 from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
 from rageval_trace.reports.scorecard import RecordResult, Scorecard, ScorecardBuilder
 
-__all__ = ["SCORING_VERSION", "evaluate", "evaluate_record", "evaluator_version", "live_metrics", "missing_labels"]
+__all__ = [
+    "SCORING_VERSION",
+    "compute_selected",
+    "evaluate",
+    "evaluate_record",
+    "evaluator_version",
+    "live_metrics",
+    "missing_labels",
+]
 
 SCORING_VERSION = 1
 """The version of the formulas: it changes only when a golden value does, with a "Scores" section in the CHANGELOG."""
@@ -106,6 +114,18 @@ def _score(
     record_judge: RecordJudge | None,
     deadline: float | None,
 ) -> RecordResult:
+    results = compute_selected(record, config, selected, deadline)
+    if record_judge is not None and (deadline is None or time.monotonic() <= deadline):
+        _replace_judged(results, selected, record_judge, record)
+    return RecordResult(record, results)
+
+
+def compute_selected(
+    record: EvalRecord, config: EvalConfig, selected: Iterable[Metric], deadline: float | None
+) -> dict[str, MetricResult]:
+    """
+    Compute metrics that were selected before, by the config's judge; else as `evaluate_record`.
+    """
     results: dict[str, MetricResult] = {}
     with open_workspace(record, config):
         for metric in selected:
@@ -113,9 +133,7 @@ def _score(
                 results[metric.name] = _failed(metric, "TimeoutError", "the deadline had passed")
             else:
                 results[metric.name] = _compute(metric, record, config)
-    if record_judge is not None and (deadline is None or time.monotonic() <= deadline):
-        _replace_judged(results, selected, record_judge, record)
-    return RecordResult(record, results)
+    return results
 
 
 def _failed(metric: Metric, error_type: str, reason: str) -> MetricResult:
@@ -137,12 +155,14 @@ def _checked(metric: Metric, result: object) -> MetricResult:
     if not isinstance(result, MetricResult):
         return _failed(metric, "TypeError", f"gave a {type(result).__name__}, not a MetricResult")
     score = result.score
-    if score is not None and type(score) is not float:
-        if not isinstance(score, Real):
-            return _failed(metric, "TypeError", f"gave a {type(score).__name__} as score, not a number")
-        result = replace(result, score=float(score))
-    if result.score is not None and not math.isfinite(result.score):
-        return _failed(metric, "ValueError", f"gave the score {result.score}")
+    if score is not None:
+        if type(score) is not float:
+            if not isinstance(score, Real):
+                return _failed(metric, "TypeError", f"gave a {type(score).__name__} as score, not a number")
+            score = float(score)
+            result = replace(result, score=score)
+        if not math.isfinite(score):
+            return _failed(metric, "ValueError", f"gave the score {score}")
     if result.name != metric.name or result.higher_is_better is not metric.higher_is_better:
         return replace(result, name=metric.name, higher_is_better=metric.higher_is_better)
     return result

@@ -9,7 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from rageval_trace.evaluation import evaluate_record, evaluator_version, live_metrics, missing_labels
+from rageval_trace.evaluation import (
+    compute_selected,
+    evaluate_record,
+    evaluator_version,
+    live_metrics,
+    missing_labels,
+)
 from rageval_trace.gates import LiveVerdict, Threshold, judge_results, parse_thresholds
 from rageval_trace.judges.base import Judge, RecordJudge, judge_name
 from rageval_trace.judges.lexical import LexicalJudge
@@ -19,6 +25,7 @@ from rageval_trace.models import EvalConfig, EvalRecord, MetricResult
 __all__ = ["Scored", "Scorer"]
 
 _KEYLESS: Final = frozenset({"none", "lexical"})
+_NO_VERDICT: Final = LiveVerdict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +59,12 @@ class Scored:
         """
         Return what made scoring as a whole fail; None when any metric did not fail.
         """
-        errors = [result.error_type for result in self.results.values()]
-        return errors[0] if errors and None not in errors else None
+        first: str | None = None
+        for result in self.results.values():
+            if result.error_type is None:
+                return None
+            first = first or result.error_type
+        return first
 
     @property
     def outcome(self) -> str:
@@ -113,7 +124,7 @@ class Scorer:
         began = time.perf_counter()
         wanted = self._wanted(record)
         deadline = time.monotonic() + deadline_s
-        results = evaluate_record(record, self.config, metrics=wanted, deadline=deadline).results
+        results = compute_selected(record, self.config, wanted, deadline)
         return self._scored(results, _keyless_judge(results), began)
 
     def cheap(self, record: EvalRecord, names: Iterable[str], deadline_s: float) -> Mapping[str, MetricResult]:
@@ -177,7 +188,9 @@ class Scorer:
 
     def _scored(self, results: Mapping[str, MetricResult], judge: str, began: float) -> Scored:
         abstained = _abstained(results)
-        verdict = judge_results(results, self.thresholds, abstained=bool(abstained))
+        verdict = _NO_VERDICT
+        if self.thresholds:
+            verdict = judge_results(results, self.thresholds, abstained=bool(abstained))
         return Scored(results, judge, verdict, abstained, time.perf_counter() - began)
 
 

@@ -46,6 +46,8 @@ def verdict_judge(work: Workspace) -> tuple[str, str | None]:
 
 def _verdict_judge(work: Workspace) -> tuple[str, str | None]:
     verdicts = work.verdicts
+    if not any([verdict.error_type or verdict.judge for verdict in verdicts]):
+        return work.judge_name, None
     error = next((verdict.error_type for verdict in verdicts if verdict.error_type and verdict.judge is None), None)
     stand_in = next((verdict.judge for verdict in verdicts if verdict.judge), None)
     return stand_in or work.judge_name, error
@@ -147,7 +149,7 @@ def context_utilisation(record: EvalRecord, config: EvalConfig | None = None) ->
     if error is not None:
         return MetricResult("context_utilisation", None, "claims could not be judged", judge=judge, error_type=error)
     used, total = work.supporting, len(work.contexts)
-    unused = sorted(set(range(1, total + 1)).difference([position + 1 for position in used]))
+    unused = [position + 1 for position in range(total) if position not in used]
     details = {"counts": {"used": len(used), "contexts": total}, "unused": unused}
     reason = f"{len(used)} of {total} contexts support a claim"
     return MetricResult("context_utilisation", len(used) / total, reason, judge=judge, details=details)

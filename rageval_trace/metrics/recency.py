@@ -35,7 +35,8 @@ def freshness(record: EvalRecord, config: EvalConfig | None = None) -> MetricRes
         return undefined("freshness", "contexts not observed" if record.contexts is None else "no dated chunk")
     work = workspace(record, config)
     now, scale = work.now, work.config.half_life_hours
-    ages = {rank: max(0.0, (now - stamp).total_seconds() / _SECONDS_PER_HOUR) for rank, stamp in dated}
+    hours = {rank: (now - stamp).total_seconds() / _SECONDS_PER_HOUR for rank, stamp in dated}
+    ages = {rank: max(0.0, age) for rank, age in hours.items()}
     score = math.fsum([math.exp(-age / scale) for age in ages.values()]) / len(ages)
     total = len(record.contexts or ())
     details = {"counts": {"dated": len(ages), "chunks": total}, "ages_hours": ages}

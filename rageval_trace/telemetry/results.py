@@ -44,8 +44,8 @@ def sort_results(evaluation: Evaluation) -> Sorted:
             found.failed[name] = result.error_type
             found.notable.append(name)
             continue
-        score = finite(result.score)
-        if score is None:
+        score = result.score if type(result.score) is float else finite(result.score)
+        if score is None or not isfinite(score):
             found.undefined.append(name)
             continue
         found.defined[name] = score
